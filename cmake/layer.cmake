@@ -1,0 +1,48 @@
+# frazil_layer(NAME [THREADS] [DEPENDS layer...] [LIBRARIES target...] [TEST_DEPENDS layer...])
+#
+# One folder src/frazil/NAME = one static library frazil_NAME = one namespace. DEPENDS are the layers whose headers it
+# may include; tools/check_layers.py holds the #includes to them. Files *_test.cc make the test program
+# frazil_NAME_test, *_bench.cc the benchmark program frazil_NAME_bench. THREADS labels its tests for ThreadSanitizer.
+# TEST_DEPENDS are layers that only its tests and benchmarks use.
+function(frazil_layer name)
+  cmake_parse_arguments(LAYER "THREADS" "" "DEPENDS;LIBRARIES;TEST_DEPENDS" ${ARGN})
+  set(folder ${PROJECT_SOURCE_DIR}/src/frazil/${name})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cc)
+  set(tests ${sources})
+  set(benches ${sources})
+  list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
+  list(TRANSFORM LAYER_DEPENDS PREPEND frazil_ OUTPUT_VARIABLE depends)
+  list(TRANSFORM LAYER_TEST_DEPENDS PREPEND frazil_ OUTPUT_VARIABLE test_depends)
+
+  if(NOT sources)
+    message(STATUS "layer ${name} has no sources yet")
+    file(WRITE ${PROJECT_BINARY_DIR}/empty_${name}.cc "")
+    set(sources ${PROJECT_BINARY_DIR}/empty_${name}.cc)
+  endif()
+  add_library(frazil_${name} STATIC ${sources})
+  target_include_directories(frazil_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(frazil_${name} PUBLIC ${depends} PRIVATE ${LAYER_LIBRARIES})
+  set_property(GLOBAL APPEND PROPERTY FRAZIL_LAYERS frazil_${name})
+
+  if(FRAZIL_TESTS AND tests)
+    add_executable(frazil_${name}_test ${tests})
+    target_include_directories(frazil_${name}_test PRIVATE ${RAPIDCHECK_INCLUDE_DIR})
+    target_link_libraries(frazil_${name}_test PRIVATE frazil_${name} ${test_depends} GTest::gmock_main ${RAPIDCHECK_LIBRARY}
+                          ${LAYER_LIBRARIES} Threads::Threads)
+    target_compile_definitions(frazil_${name}_test PRIVATE FRAZIL_TEST_CORPORA="${PROJECT_SOURCE_DIR}/tests/corpora")
+    set(labels ${name})
+    if(LAYER_THREADS)
+      list(APPEND labels threads)
+    endif()
+    include(GoogleTest)
+    gtest_discover_tests(frazil_${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 120
+                         PROPERTIES LABELS "${labels}" TIMEOUT 300)
+  endif()
+  if(FRAZIL_BENCHMARKS AND benches)
+    add_executable(frazil_${name}_bench ${benches})
+    target_link_libraries(frazil_${name}_bench PRIVATE frazil_${name} ${test_depends} benchmark::benchmark_main
+                          ${LAYER_LIBRARIES} Threads::Threads)
+  endif()
+endfunction()

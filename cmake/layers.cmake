@@ -1,0 +1,17 @@
+# The layers from the bottom up. A layer may include only what it lists; tools/check_layers.py fails on anything else.
+frazil_layer(base LIBRARIES fmt::fmt ZLIB::ZLIB)
+frazil_layer(memory THREADS DEPENDS base LIBRARIES Threads::Threads)
+frazil_layer(runtime THREADS DEPENDS base memory LIBRARIES Threads::Threads)
+frazil_layer(columnar DEPENDS base memory)
+frazil_layer(codec THREADS DEPENDS base memory
+             LIBRARIES PkgConfig::zstd PkgConfig::lz4 PkgConfig::brotli PkgConfig::libdeflate ZLIB::ZLIB Snappy::snappy)
+frazil_layer(json DEPENDS base memory)
+frazil_layer(io DEPENDS base memory runtime)
+frazil_layer(parquet DEPENDS base memory columnar codec io)
+frazil_layer(avro DEPENDS base memory columnar codec json io)
+frazil_layer(spec DEPENDS base memory columnar codec json)
+frazil_layer(manifest DEPENDS base memory columnar json io avro spec)
+frazil_layer(catalog DEPENDS base memory json io spec LIBRARIES PkgConfig::sqlite3 PkgConfig::yaml)
+frazil_layer(scan THREADS DEPENDS base memory runtime columnar io parquet spec manifest)
+frazil_layer(table DEPENDS base memory runtime columnar io spec manifest catalog scan)
+frazil_layer(testing DEPENDS base memory runtime columnar json io)

@@ -1,0 +1,156 @@
+// MemoryPool: where every large byte comes from. It keeps blocks by size class and hands them out again (the first
+// touch of a fresh page costs more than filling it), never holds more than its budget, and knows its exact peak.
+//
+//   held     = bytes mapped from the operating system for this pool: blocks in use, idle cached blocks, rounding of
+//              the size classes, and memory charged by others (codec contexts)
+//   in use   = held - idle
+//   promised = the part of live Reservations that no block has used up
+//
+// At any moment held <= budget and in use + promised <= budget. Idle blocks are given back to the operating system
+// when a new block would not fit beside them. A child pool's bytes count in its parent too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "frazil/memory/buffer.h"
+
+namespace frazil {
+
+// Every block starts on a 64-byte boundary and has at least kBlockPadding readable and writable bytes after its
+// requested size, so that kernels may over-read and over-write by one vector.
+inline constexpr size_t kBlockAlignment = 64;
+inline constexpr size_t kBlockPadding = 64;
+
+class PoolState;  // shared by the pool and the blocks that outlive it
+
+// Memory of a pool with one owner, writable. freeze() turns it into a Buffer without copying.
+class MutableBuffer {
+ public:
+  MutableBuffer() noexcept = default;
+  MutableBuffer(MutableBuffer&& other) noexcept;
+  MutableBuffer& operator=(MutableBuffer&& other) noexcept;
+  ~MutableBuffer();
+
+  std::byte* data() noexcept { return data_; }
+  const std::byte* data() const noexcept { return data_; }
+  size_t size() const noexcept { return size_; }
+  // Bytes that size may grow to in place; the padding is not part of it.
+  size_t capacity() const noexcept { return capacity_; }
+  std::span<std::byte> span() noexcept { return {data_, size_}; }
+  template <typename T>
+  T* as() noexcept {
+    return reinterpret_cast<T*>(data_);
+  }
+  // Requires size <= capacity().
+  void set_size(size_t size) noexcept { size_ = size; }
+  // Zeroes the padding (Arrow wants padding zeroed) and gives the ownership away; *this is empty afterwards.
+  Buffer freeze() &&;
+
+ private:
+  friend class PoolState;
+  friend class MemoryPool;
+  friend class Reservation;
+  std::byte* data_ = nullptr;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+  BufferOwner* owner_ = nullptr;
+};
+
+// A promise of bytes, made before work starts. Blocks allocated through it use it up; what is left returns to the pool
+// with it. One thread at a time.
+class Reservation {
+ public:
+  Reservation() noexcept = default;
+  Reservation(Reservation&& other) noexcept;
+  Reservation& operator=(Reservation&& other) noexcept;
+  ~Reservation();
+
+  // Bytes not yet used up.
+  size_t available() const noexcept { return available_; }
+  // A block of at least `size` bytes. Uses up MemoryPool::block_bytes(size) of the promise; what is missing is asked
+  // from the pool. Throws MemoryLimitError if the pool cannot give it.
+  MutableBuffer allocate(size_t size);
+  // Asks the pool for more; false if it cannot be had now.
+  bool try_grow(size_t bytes);
+  // Gives back down to `bytes`.
+  void shrink(size_t bytes) noexcept;
+  // The pool it belongs to. Requires a reservation that a pool made.
+  class MemoryPool& pool() const noexcept { return *pool_; }
+  explicit operator bool() const noexcept { return pool_ != nullptr; }
+
+ private:
+  friend class MemoryPool;
+  class MemoryPool* pool_ = nullptr;  // outlives the reservation
+  size_t available_ = 0;
+};
+
+struct MemoryPoolStats {
+  size_t held_bytes = 0;
+  size_t held_peak_bytes = 0;
+  size_t idle_bytes = 0;
+  size_t promised_bytes = 0;
+  uint64_t allocations = 0;      // blocks handed out
+  uint64_t system_allocations = 0;  // of them, those that needed fresh memory of the operating system
+};
+
+class MemoryPool {
+ public:
+  static constexpr size_t kUnlimited = SIZE_MAX;
+
+  struct Options {
+    size_t budget_bytes = kUnlimited;
+    // The bytes of this pool count in it too, and its budget caps them. Outlives this pool and all its blocks.
+    MemoryPool* parent = nullptr;
+  };
+
+  MemoryPool() : MemoryPool(Options{}) {}
+  explicit MemoryPool(Options options);
+  // Blocks still in use stay valid; they free themselves when their last Buffer goes.
+  ~MemoryPool();
+  MemoryPool(const MemoryPool&) = delete;
+  MemoryPool& operator=(const MemoryPool&) = delete;
+
+  // The bytes that a block for `size` bytes takes from the budget: padding and size class included. Monotonic.
+  static size_t block_bytes(size_t size) noexcept;
+
+  // Throws MemoryLimitError if in use + promised would pass the budget. Contents are undefined. Thread-safe.
+  MutableBuffer allocate(size_t size);
+  MutableBuffer allocate_zeroed(size_t size);
+  // A copy of `bytes` in a block of this pool.
+  Buffer copy(std::span<const std::byte> bytes);
+
+  // A promise of `bytes`, or nothing if it does not fit now.
+  std::optional<Reservation> try_reserve(size_t bytes);
+  // The same; throws MemoryLimitError if it does not fit now.
+  Reservation reserve(size_t bytes);
+
+  // Counts memory that others hold on the pool's behalf (a codec's context, a parsed tree) as held and in use.
+  // charge throws MemoryLimitError if it does not fit.
+  void charge(size_t bytes);
+  void discharge(size_t bytes) noexcept;
+
+  // Gives all idle blocks back to the operating system.
+  void trim() noexcept;
+
+  size_t budget_bytes() const noexcept;
+  // budget - in use - promised, with the parent's limit considered.
+  size_t available_bytes() const noexcept;
+  // Readable while others allocate; the numbers are exact each, not a snapshot of one moment.
+  MemoryPoolStats stats() const noexcept;
+
+  // Called, without any lock held, after a block was released or a promise given back: a scheduler waiting for memory
+  // wakes up. Set once, before the pool is used by several threads; it must not throw. Blocks that outlive the pool do
+  // not call it.
+  void on_release(std::function<void()> callback);
+
+ private:
+  friend class Reservation;
+  PoolState* state_;
+};
+
+}  // namespace frazil

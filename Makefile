@@ -1,0 +1,55 @@
+# The verbs. Each does its own set-up on a fresh Debian 12 or Ubuntu 24.04; done again it is quick.
+SHELL := /bin/bash
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+FRAZIL := build/release/frazil
+.DEFAULT_GOAL := help
+.PHONY: help demo test build lint format fuzz interop bench-read sanitize clean install
+
+help: ## list the verbs
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /make \1|/' | column -t -s '|'
+
+demo: build ## build, then scan a table that Spark wrote (TPC-H lineitem) within a memory budget
+	@tools/demo.sh $(FRAZIL)
+
+test: ## build everything and run every test
+	@echo "make test: installs what is missing, builds into build/release, runs all tests"
+	@tools/setup.sh test
+	@tools/test.sh release
+
+build: ## build build/release/frazil
+	@echo "make build: installs what is missing, builds build/release/frazil"
+	@tools/setup.sh build
+	@tools/build.sh release frazil
+
+sanitize: ## run the tests under address, undefined and thread sanitizers (clang 19)
+	@tools/setup.sh ci
+	@tools/test.sh asan
+	@tools/test.sh tsan
+
+lint: ## clang-format and clang-tidy on changed files, the layer check
+	@tools/setup.sh ci
+	@tools/lint.sh
+
+format: ## reformat all sources
+	@tools/setup.sh ci
+	@git ls-files '*.h' '*.cc' | xargs clang-format-19 -i
+
+fuzz: ## every fuzzer for FUZZ_SECONDS (default 300) each, over its corpus
+	@tools/setup.sh ci
+	@tools/fuzz.sh $${FUZZ_SECONDS:-300}
+
+interop: ## compare with PyIceberg and DuckDB on generated tables, full seed counts
+	@tools/setup.sh test
+	@FRAZIL_TEST_SECONDS=$${FRAZIL_TEST_SECONDS:-600} tools/interop.sh
+
+bench-read: ## job R: time frazil beside PyIceberg, pyarrow, DuckDB, Polars on the same files
+	@tools/setup.sh test
+	@tools/build.sh release frazil
+	@bench/read.sh
+
+install: build ## install into PREFIX (default /usr/local), below DESTDIR
+	@cmake --install build/release --prefix $(PREFIX)
+
+clean: ## remove build/
+	rm -rf build

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Configures a preset of CMakePresets.json and builds targets (default: all). usage: tools/build.sh PRESET [TARGET ...]
+set -euo pipefail
+preset=$1; shift
+cd "$(dirname "$0")/.."
+options=()
+# Only a test build needs the test libraries.
+if [ "$preset" = release ] && [ "${FRAZIL_WITH_TESTS:-0}" = 0 ] && [ ! -e build/release/CMakeCache.txt ]; then
+  options+=(-DFRAZIL_TESTS=OFF)
+fi
+if [ "${FRAZIL_WITH_TESTS:-0}" = 1 ]; then
+  options+=(-DFRAZIL_TESTS=ON "-DFRAZIL_PYTHON=${FRAZIL_PYTHON:-}" "-DFRAZIL_DUCKDB_PYTHON=${FRAZIL_DUCKDB_PYTHON:-}")
+fi
+mkdir -p build
+cmake --preset "$preset" "${options[@]}" >"build/$preset-configure.log" 2>&1 || { cat "build/$preset-configure.log" >&2; exit 1; }
+cmake --build "build/$preset" -j "${JOBS:-$(nproc)}" ${1:+--target "$@"}

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "frazil/base/time_unit.h"
+
 namespace frazil {
 
 enum class TypeId : uint8_t {
@@ -57,8 +59,6 @@ enum class TypeId : uint8_t {
   kDictionary,
   kRunEndEncoded,
 };
-
-enum class TimeUnit : uint8_t { kSecond, kMilli, kMicro, kNano };
 
 class DataType;
 using DataTypePtr = std::shared_ptr<const DataType>;

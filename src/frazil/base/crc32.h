@@ -1,0 +1,17 @@
+// CRC-32 with the polynomial of gzip, PNG and Parquet's page checksums (reflected 0xEDB88320).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace frazil {
+
+// Of all bytes; or of a further part, given the result for what came before:
+//   crc32(b, crc32(a)) == crc32(ab)
+uint32_t crc32(std::span<const std::byte> bytes, uint32_t previous = 0) noexcept;
+
+// The checksum of ab from those of a and b, without their bytes: for parts that were summed in parallel.
+uint32_t combine_crc32(uint32_t first, uint32_t second, uint64_t second_byte_size) noexcept;
+
+}  // namespace frazil

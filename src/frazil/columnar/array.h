@@ -40,14 +40,15 @@ class Array {
  public:
   DataTypePtr type;
   int64_t length = 0;
-  int64_t offset = 0;                       // in values; applies to every buffer of this level
-  int64_t null_count = kUnknownNullCount;   // of [offset, offset + length)
-  std::array<Buffer, 3> buffers;            // see the table; an absent validity buffer is empty: all valid
-  std::vector<Buffer> variadic_buffers;     // data of view types
+  int64_t offset = 0;                      // in values; applies to every buffer of this level
+  int64_t null_count = kUnknownNullCount;  // of [offset, offset + length)
+  std::array<Buffer, 3> buffers;           // see the table; an absent validity buffer is empty: all valid
+  std::vector<Buffer> variadic_buffers;    // data of view types
   std::vector<ArrayPtr> children;
   ArrayPtr dictionary;
 
-  bool has_validity() const { return !buffers[0].empty(); }
+  // Whether this level has validity bits; buffers[0] of a union holds its type ids.
+  bool has_validity() const { return !buffers[0].empty() && !is_union(type->id()); }
   // Of value `index` in 0..length-1, by the validity buffer of this level (unions and run-ends have none: true; null
   // type: false). Requires a validated array.
   bool is_valid(int64_t index) const {
@@ -60,7 +61,8 @@ class Array {
   // Counts the validity bits when null_count is unknown: O(length / 64).
   int64_t count_nulls() const;
 
-  // Values of a fixed-width type from `offset` on. Requires T to be as wide as the type.
+  // Values of a fixed-width type from `offset` on. Requires T to be as wide as the type. validate() holds buffers to
+  // the alignment of their values, but to 8 bytes at most: read 16- and 32-byte values with load<T>() of byte_reader.h.
   template <typename T>
   const T* values() const {
     return buffers[1].as<T>() + offset;
@@ -79,10 +81,13 @@ class Array {
   ArrayPtr slice(int64_t from, int64_t count) const;
 };
 
-// One level of checks, O(1) in the length (O(columns)): buffer sizes, counts, offsets at both ends, child lengths,
-// dictionary present. Throws CorruptError naming the column path.
+// Types nest at most kMaxTypeDepth deep, so these recurse no deeper. Arrays of length 0 may have empty buffers; an
+// absent data buffer (size 0) is right where nothing refers to it. One level of checks, O(1) in the length
+// (O(columns)): buffer sizes, counts, offsets at both ends, child lengths, dictionary present. Throws CorruptError
+// naming the column path.
 void validate(const Array& array);
-// All of validate(), and O(length): offsets rise, indices and type ids in range, UTF-8, null counts true, run ends rise.
+// All of validate(), and O(length): offsets rise, indices and type ids in range, UTF-8, null counts true, run ends
+// rise.
 void validate_full(const Array& array);
 
 // Equality by value of the same logical type: null = null, NaN = NaN, -0.0 = 0.0 unless exact_floats (then by bits).

@@ -60,6 +60,10 @@ enum class TypeId : uint8_t {
   kRunEndEncoded,
 };
 
+inline constexpr int kTypeIdCount = static_cast<int>(TypeId::kRunEndEncoded) + 1;
+// "int64", "fixed_size_binary", "run_end_encoded", ...
+std::string_view to_string(TypeId id);
+
 class DataType;
 using DataTypePtr = std::shared_ptr<const DataType>;
 
@@ -78,6 +82,10 @@ struct Field {
   // Names, types, nullability; metadata only if asked.
   bool equals(const Field& other, bool compare_metadata = false) const;
 };
+
+// Types nest at most this deep (a type without children is 1 deep), so that recursion over a type, and over an array
+// that validate() accepted, is bounded. Makers throw Error(kInvalidArgument) beyond.
+inline constexpr int kMaxTypeDepth = 64;
 
 class DataType {
  public:
@@ -102,6 +110,7 @@ class DataType {
   const DataTypePtr& index_type() const { return index_type_; }
   const DataTypePtr& value_type() const { return value_type_; }
 
+  int depth() const { return depth_; }
   // Bytes of one value in the values buffer for fixed-width types (booleans and variable ones: 0).
   int32_t byte_width() const;
   bool equals(const DataType& other, bool compare_metadata = false) const;
@@ -116,6 +125,7 @@ class DataType {
   int32_t precision_ = 0;
   int32_t scale_ = 0;
   int32_t fixed_size_ = 0;
+  int32_t depth_ = 1;
   std::string timezone_;
   std::vector<Field> children_;
   std::vector<int8_t> union_type_ids_;
@@ -123,7 +133,20 @@ class DataType {
   DataTypePtr value_type_;
 };
 
-// Makers. Types without parameters are shared instances: primitive(TypeId::kInt64).
+// Groups of types.
+bool is_signed_integer(TypeId id);
+bool is_integer(TypeId id);
+bool is_floating(TypeId id);
+bool is_decimal(TypeId id);
+bool is_bytes(TypeId id);  // utf8, binary, their large and view forms; not fixed-size binary
+bool is_view(TypeId id);   // utf8 view, binary view
+bool is_list(TypeId id);   // every kind of list and map: what Array::list_range serves
+bool is_union(TypeId id);
+// Whether arrays of this type have a validity buffer: all but null, unions and run-end encoded.
+bool has_validity_buffer(TypeId id);
+
+// Makers. All throw Error(kInvalidArgument) for parameters that Arrow forbids.
+// Types without parameters are shared instances: primitive(TypeId::kInt64). Throws for types that need parameters.
 DataTypePtr primitive(TypeId id);
 DataTypePtr time32(TimeUnit unit);  // seconds or milliseconds
 DataTypePtr time64(TimeUnit unit);  // microseconds or nanoseconds
@@ -149,6 +172,9 @@ using SchemaPtr = std::shared_ptr<const Schema>;
 class Schema {
  public:
   explicit Schema(std::vector<Field> fields, Metadata metadata = {});
+  static SchemaPtr make(std::vector<Field> fields, Metadata metadata = {}) {
+    return std::make_shared<const Schema>(std::move(fields), std::move(metadata));
+  }
 
   const std::vector<Field>& fields() const { return fields_; }
   const Field& field(size_t index) const { return fields_.at(index); }

@@ -1,0 +1,99 @@
+// BatchReader: streams chosen columns of chosen row groups of one Parquet file as record batches.
+//
+// A row group is never whole in memory. Each column has a window on its chunk's bytes, one decompressed page and its
+// dictionary; values go from the page straight into the final buffers of the batch, converted to the wanted type on
+// the way. A batch ends at batch_rows, at batch_bytes_max, or at the end of the row group, whichever comes first:
+// its boundaries depend on the file and on these two numbers alone.
+//
+//   BatchReader reader(file, metadata, {.columns = {{.leaf = 0, .field = field}}}, pool);
+//   while (auto batch = reader.next()) consume(*batch);
+//
+// Read so far: columns without repetition, PLAIN, RLE and dictionary encodings, data pages v1 and v2. Everything else
+// is Error(kUnsupported) that names column and encoding.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frazil/columnar/array.h"
+#include "frazil/columnar/type.h"
+#include "frazil/io/file_system.h"
+#include "frazil/memory/memory_pool.h"
+#include "frazil/parquet/metadata.h"
+
+namespace frazil {
+class Decompressor;
+}
+
+namespace frazil::parquet {
+
+struct ColumnRequest {
+  int leaf = 0;  // index into FileSchema's leaves
+  // The column of the batches; field.type is what values are decoded as (see can_read_as). A leaf below optional groups
+  // is null where any of them is.
+  Field field;
+};
+
+struct ReadOptions {
+  std::vector<ColumnRequest> columns;  // may be empty: batches with row counts alone
+  int first_row_group = 0;
+  int row_group_count = -1;  // -1: to the end
+  int64_t batch_rows = 65536;
+  // Of a batch's values, offsets and validity; block rounding comes on top. A single row that is larger is a batch
+  // alone.
+  size_t batch_bytes_max = size_t{64} << 20;
+  bool verify_checksums = false;  // of pages that have one
+  bool validate_utf8 = false;     // of utf8 columns: CorruptError for a value that is not
+  // Bytes of a chunk read at a time. Pages that are larger make their column's window larger.
+  size_t window_bytes = size_t{256} << 10;
+  // Used by this reader's thread alone while a step runs, outlives the reader; nullptr: the reader makes its own.
+  Decompressor* decompressor = nullptr;
+};
+
+// One thread at a time. Errors carry row group, column and file in their context, the file offset in CorruptError.
+class BatchReader {
+ public:
+  // Throws Error(kInvalidArgument) for a leaf or row group that does not exist or a type that the leaf cannot be read
+  // as, Error(kUnsupported) for a column that is not read yet. Reads nothing, takes no memory of the pool.
+  BatchReader(std::shared_ptr<const InputFile> file, std::shared_ptr<const FileMetadata> metadata, ReadOptions options,
+              MemoryPool& pool);
+  ~BatchReader();
+  BatchReader(BatchReader&&) noexcept;
+  BatchReader& operator=(BatchReader&&) noexcept;
+
+  const SchemaPtr& schema() const;
+
+  struct MemoryNeeds {
+    size_t working_bytes = 0;  // beside the batches: windows, largest pages, dictionaries, contexts of codecs
+    size_t batch_bytes = 0;    // one batch
+    size_t total() const { return working_bytes + batch_bytes; }
+  };
+  // Upper bounds in MemoryPool::block_bytes terms, as the file declares its sizes; a file that lies asks for more with
+  // kNeedMemory. `walk_page_headers` false: from the footer alone, loose for large chunks. True: reads the header of
+  // each page (a small read a page) for tight bounds.
+  MemoryNeeds memory_needs(bool walk_page_headers) const;
+
+  enum class Step : uint8_t {
+    kBatch,       // `out` holds the next batch
+    kEnd,         // no more, now and ever after
+    kNeedMemory,  // the reservation and its pool have less than needed_bytes(); nothing is lost, call again
+  };
+  // Goes on until one of these. Every byte allocated, for the batch and for the state that stays, is drawn from
+  // `reservation`, which may grow if its pool has room; it may be another one in each call.
+  Step step(Reservation& reservation, std::optional<RecordBatch>& out);
+  // After kNeedMemory: the bytes that the reservation must offer for the step to go on.
+  size_t needed_bytes() const;
+
+  // The next batch with memory of the pool; nothing at the end. Throws MemoryLimitError.
+  std::optional<RecordBatch> next();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace frazil::parquet

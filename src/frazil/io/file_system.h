@@ -1,5 +1,5 @@
-// Files as the formats see them: bytes by range in, bytes in order out. Local files and in-memory files are here, object
-// stores in net/. Paths are the strings that Iceberg metadata holds; each FileSystem says which it understands.
+// Files as the formats see them: bytes by range in, bytes in order out. Local files and in-memory files are here,
+// object stores in net/. Paths are the strings that Iceberg metadata holds; each FileSystem says which it understands.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +15,8 @@
 #include "frazil/memory/buffer.h"
 
 namespace frazil {
+
+class MemoryPool;
 
 struct ByteRange {
   uint64_t offset = 0;
@@ -82,5 +84,11 @@ class FileSystem {
   virtual bool remove(std::string_view path) = 0;
 };
 
+// The whole file, in a block of the pool. Throws CorruptError if it is longer than `max_bytes`, before anything is
+// allocated.
+Buffer read_file(FileSystem& files, std::string_view path, MemoryPool& pool, uint64_t max_bytes);
+// Writes and publishes a whole file.
+void write_file(FileSystem& files, std::string_view path, std::span<const std::byte> content,
+                OutputFile::PublishOptions options);
 
 }  // namespace frazil

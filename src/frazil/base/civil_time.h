@@ -5,12 +5,12 @@
 //   timestamp  units since 1970-01-01T00:00:00          with a zone: in UTC
 //
 //   date-text      := year '-' MM '-' DD
-//   year           := 0000..9999 | '-' 4..7 digits | '+' 5..7 digits       // -0001 is 2 BC; "-0000" is not a year
+//   year           := 0000..9999 | '-' 4..12 digits | '+' 5..12 digits     // -0001 is 2 BC; there is no "-0000"
 //   time-text      := hh ':' mm [':' ss ['.' 1..9 digits]]                 // 00:00..23:59:59, no leap seconds
 //   timestamp-text := date-text ('T' | 't' | ' ') time-text [zone]
 //   zone           := 'Z' | 'z' | ('+' | '-') hh [':'] [mm [[':'] ss]]     // to 18:00, as Java has it
 //
-// All 32-bit days and all 64-bit timestamps can be printed and read back: years -5877641..+5881580.
+// All 32-bit days (years -5877641..+5881580) and all 64-bit timestamps of every unit can be printed and read back.
 // Functions that parse return nothing (try_) or throw Error(kInvalidArgument) that says what is wrong and where.
 #pragma once
 
@@ -32,7 +32,7 @@ struct CivilDate {
   friend bool operator==(const CivilDate&, const CivilDate&) = default;
 };
 
-// Requires |days| and |year| below 2^40, month and day in range. A few nanoseconds, no tables, no branches of note.
+// Requires |days| < 2^48, |year| < 2^40, month and day in range. A few nanoseconds, no tables, hardly a branch.
 CivilDate civil_from_days(int64_t days) noexcept;
 int64_t days_from_civil(int64_t year, int32_t month, int32_t day) noexcept;
 

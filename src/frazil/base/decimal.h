@@ -70,7 +70,7 @@ inline bool operator==(const Decimal128& left, const Decimal128& right) noexcept
   return (left <=> right) == 0;
 }
 
-// The nearest double (to even); infinite never, as 10^38 fits.
+// The nearest double, ties to even. Infinite or 0 only with scales that no type has.
 double decimal_to_double(Int128 unscaled, int32_t scale) noexcept;
 
 // ---- Bytes ----

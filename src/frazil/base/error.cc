@@ -56,7 +56,8 @@ const char* Error::what() const noexcept {
 }
 
 CorruptError::CorruptError(uint64_t offset, std::string text)
-    : Error(ErrorKind::kCorrupt, offset == kNoOffset ? std::move(text) : frazil::message("{} (at byte {})", text, offset)),
+    : Error(ErrorKind::kCorrupt,
+            offset == kNoOffset ? std::move(text) : frazil::message("{} (at byte {})", text, offset)),
       offset_(offset) {}
 
 namespace {

@@ -3,6 +3,8 @@
 #include <fmt/args.h>
 #include <fmt/format.h>
 
+#include "frazil/base/utf8.h"
+
 namespace frazil {
 
 std::string format_message(std::string_view format, std::initializer_list<MessageArg> args) {
@@ -42,6 +44,27 @@ std::string format_message(std::string_view format, std::initializer_list<Messag
     }
     return text;
   }
+}
+
+std::string excerpt(std::string_view text, size_t max_bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  const bool cut = text.size() > max_bytes;
+  std::string result;
+  for (size_t position = 0; position < text.size() && position < max_bytes;) {
+    const size_t start = position;
+    const auto code_point = next_code_point(text, position);
+    if (code_point && *code_point >= 0x20 && *code_point != 0x7f) {
+      result += text.substr(start, position - start);
+      continue;
+    }
+    position = start + 1;
+    const auto byte = static_cast<unsigned char>(text[start]);
+    result += "\\x";
+    result += kDigits[byte >> 4];
+    result += kDigits[byte & 15];
+  }
+  if (cut) result += "...";
+  return result;
 }
 
 }  // namespace frazil

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -54,5 +55,9 @@ template <typename... Args>
 std::string message(std::string_view format, const Args&... args) {
   return format_message(format, {MessageArg(args)...});
 }
+
+// Text from outside, fit to stand in a message: control characters and bytes that are not UTF-8 as \xNN, and of long
+// text the first `max_bytes` bytes and "...".
+std::string excerpt(std::string_view text, size_t max_bytes = 80);
 
 }  // namespace frazil

@@ -63,7 +63,8 @@ using NodePtr = std::shared_ptr<const Node>;
 enum class Output : uint8_t {
   kValue,  // as the Arrow array of its type, copied
   kView,   // string, bytes: as utf8_view or binary_view into the decompressed block, which the batch then keeps alive
-  kRaw,    // any type: the value's encoded bytes as binary_view, found by skipping over it; its own type is ignored
+  kRaw,    // any type: the value's encoded bytes as binary_view, found by skipping over it; its type only
+           // has to be there, and is ignored
 };
 
 struct Field {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "frazil/base/error.h"
+#include "frazil/base/utf8.h"
 #include "frazil/json/heap.h"
-#include "frazil/json/utf8.h"
 #include "frazil/json/value.h"
 #include "frazil/memory/memory_pool.h"
 
@@ -55,10 +55,11 @@ class HeapCharge {
   size_t charged_ = 0;
 };
 
-// Bytes that stand for themselves in a string: printable ASCII without quote and backslash.
+// Bytes that stand for themselves in a string: all but controls, quote and backslash. Those of longer sequences too;
+// whether these are UTF-8 is checked for the string at once.
 constexpr std::array<bool, 256> kPlain = [] {
   std::array<bool, 256> plain{};
-  for (size_t byte = 0x20; byte < 0x80; ++byte) plain[byte] = byte != '"' && byte != '\\';
+  for (size_t byte = 0x20; byte < 0x100; ++byte) plain[byte] = byte != '"' && byte != '\\';
   return plain;
 }();
 
@@ -67,25 +68,6 @@ bool is_plain(char c) {
 }
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
-}
-
-void append_utf8(std::string& out, uint32_t code_point) {
-  const auto put = [&](uint32_t byte) { out += static_cast<char>(byte); };
-  if (code_point < 0x80) {
-    put(code_point);
-  } else if (code_point < 0x800) {
-    put(0xC0 | code_point >> 6);
-    put(0x80 | (code_point & 0x3F));
-  } else if (code_point < 0x10000) {
-    put(0xE0 | code_point >> 12);
-    put(0x80 | (code_point >> 6 & 0x3F));
-    put(0x80 | (code_point & 0x3F));
-  } else {
-    put(0xF0 | code_point >> 18);
-    put(0x80 | (code_point >> 12 & 0x3F));
-    put(0x80 | (code_point >> 6 & 0x3F));
-    put(0x80 | (code_point & 0x3F));
-  }
 }
 
 class Parser {
@@ -331,13 +313,15 @@ class Parser {
         ++cursor_;  // Which escapes there are is checked when they are replaced.
         continue;
       }
-      const size_t size = utf8_sequence_size(cursor_, end_);
-      if (size == 0) fail("a string is not UTF-8, {}");
-      if (size == 1) fail("a control character must be escaped in a string, {}");
-      cursor_ += size;
+      fail("a control character must be escaped in a string, {}");
     }
     const char* const close_quote = cursor_;
     const size_t size = static_cast<size_t>(close_quote - start);
+    const size_t valid = valid_utf8_prefix({start, size});
+    if (valid != size) {
+      cursor_ = start + valid;
+      fail("a string is not UTF-8, {}");
+    }
     heap_.add(text_heap_bytes(size));
     std::string text;
     if (escaped) {
@@ -383,7 +367,7 @@ class Parser {
           break;
         case 'u':
           ++cursor_;
-          append_utf8(out, parse_code_point(close_quote));
+          append_code_point(out, parse_code_point(close_quote));
           continue;
         default:
           fail("no such escape in a string, {}");

@@ -1,13 +1,12 @@
 #include "frazil/json/value.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 
 #include "frazil/base/error.h"
+#include "frazil/base/number_text.h"
 #include "frazil/json/heap.h"
 
 namespace frazil::json {
@@ -139,11 +138,7 @@ Value::Value(int64_t number) : data_(Number{std::to_string(number)}) {}
 
 Value::Value(double number) {
   if (!std::isfinite(number)) throw_error(ErrorKind::kInvalidArgument, "JSON has no number for {}", number);
-  std::array<char, 32> text;
-  const auto result = std::to_chars(text.data(), text.data() + text.size(), number);
-  Number made{std::string(text.data(), result.ptr)};
-  if (made.text.find_first_of(".e") == std::string::npos) made.text += ".0";
-  data_ = std::move(made);
+  data_ = Number{number_to_string(number)};
 }
 
 bool Value::as_bool() const {
@@ -171,17 +166,10 @@ int32_t Value::as_int32() const {
 
 double Value::as_double() const {
   const std::string& text = number_text();
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size()) return value;
-  // from_chars reports too small and too large alike and leaves the value alone.
-  DecimalText parts;
-  if (error != std::errc::result_out_of_range || !take_apart(text, parts)) {
-    throw_corrupt(CorruptError::kNoOffset, "expected a number, found '{}'", shown(text));
-  }
-  const bool small = parts.digits.empty() || parts.exponent + static_cast<int64_t>(parts.digits.size()) < 0;
-  if (!small) throw_range("a double", text);
-  return parts.negative ? -0.0 : 0.0;
+  const std::optional<double> value = parse_double(text);
+  if (!value) throw_corrupt(CorruptError::kNoOffset, "expected a number, found '{}'", shown(text));
+  if (!std::isfinite(*value)) throw_range("a double", text);
+  return *value;
 }
 
 const std::string& Value::number_text() const {

@@ -1,9 +1,10 @@
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "frazil/base/error.h"
-#include "frazil/json/utf8.h"
+#include "frazil/base/utf8.h"
 #include "frazil/json/value.h"
 
 namespace frazil::json {
@@ -12,7 +13,7 @@ namespace {
 
 enum class Invalid : uint8_t { kThrow, kReplace };
 
-void append_escaped(std::string& out, char c) {
+void append_escape(std::string& out, char c) {
   switch (c) {
     case '"':
       out += "\\\"";
@@ -45,38 +46,37 @@ void append_escaped(std::string& out, char c) {
   }
 }
 
-bool is_plain(char c) {
-  const auto byte = static_cast<uint8_t>(c);
-  return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
+// Bytes that are copied as they are; those of longer sequences are known to be valid before.
+constexpr std::array<bool, 256> kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (size_t byte = 0x20; byte < 0x100; ++byte) plain[byte] = byte != '"' && byte != '\\';
+  return plain;
+}();
+
+// Requires UTF-8.
+void append_escaped_text(std::string& out, std::string_view text) {
+  const char* cursor = text.data();
+  const char* const end = cursor + text.size();
+  while (cursor != end) {
+    const char* const run = cursor;
+    while (cursor != end && kPlain[static_cast<uint8_t>(*cursor)]) ++cursor;
+    out.append(run, cursor);
+    if (cursor != end) append_escape(out, *cursor++);
+  }
 }
 
 void append_string(std::string& out, std::string_view text, Invalid invalid) {
   out += '"';
-  const char* cursor = text.data();
-  const char* const end = cursor + text.size();
-  const char* run = cursor;  // what is copied as it is
-  while (cursor != end) {
-    if (is_plain(*cursor)) {
-      ++cursor;
-      continue;
+  for (;;) {
+    const size_t valid = valid_utf8_prefix(text);
+    append_escaped_text(out, text.substr(0, valid));
+    if (valid == text.size()) break;
+    if (invalid == Invalid::kThrow) {
+      throw_error(ErrorKind::kInvalidArgument, "text for JSON is not UTF-8: {}", quote(text.substr(0, 64)));
     }
-    const size_t size = utf8_sequence_size(cursor, end);
-    if (size > 1) {
-      cursor += size;
-      continue;
-    }
-    out.append(run, cursor);
-    if (size == 1) {
-      append_escaped(out, *cursor);
-    } else if (invalid == Invalid::kReplace) {
-      out += "\xEF\xBF\xBD";
-    } else {
-      throw_error(ErrorKind::kInvalidArgument, "text for JSON is not UTF-8 at its byte {}: {}",
-                  static_cast<uint64_t>(cursor - text.data()), quote(text.substr(0, 64)));
-    }
-    run = ++cursor;
+    out += "\xEF\xBF\xBD";
+    text.remove_prefix(valid + 1);
   }
-  out.append(run, end);
   out += '"';
 }
 

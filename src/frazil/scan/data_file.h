@@ -1,0 +1,66 @@
+// One data file read as batches of the scan's schema: its columns decoded, the others filled with constants.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "frazil/columnar/array.h"
+#include "frazil/io/file_system.h"
+#include "frazil/memory/memory_pool.h"
+#include "frazil/parquet/batch_reader.h"
+#include "frazil/scan/resolve.h"
+#include "frazil/scan/scan.h"
+
+namespace frazil::scan {
+
+// Everything that the readers of one scan share. Immutable.
+struct ReadSetup {
+  spec::TableMetadataPtr metadata;
+  spec::SchemaPtr table_schema;  // what the selection was made from
+  spec::SchemaPtr columns;
+  SchemaPtr arrow_schema;
+  std::optional<spec::NameMapping> name_mapping;
+  FileSystem* files = nullptr;
+  int64_t batch_rows = 0;
+  size_t batch_bytes_max = 0;
+  size_t window_bytes = 0;
+  bool verify_checksums = false;
+  bool validate_utf8 = false;
+};
+
+// One thread at a time. Errors name the file.
+class DataFileReader {
+ public:
+  // Opens the file, reads its footer and resolves the columns. Memory for the footer comes from the pool at large:
+  // throws MemoryLimitError if it does not fit now.
+  DataFileReader(const ReadSetup& setup, const Task& task, MemoryPool& pool);
+
+  // Bytes beside the batches and of one batch, upper bounds; see parquet::BatchReader.
+  parquet::BatchReader::MemoryNeeds memory_needs(bool exact) const;
+  // Working bytes that the reader has drawn from reservations and still holds.
+  size_t working_bytes_in_use() const;
+  // After kNeedMemory: what the reservation must offer for the step to go on.
+  size_t needed_bytes() const { return needed_bytes_; }
+
+  using Step = parquet::BatchReader::Step;
+  Step step(Reservation& reservation, std::optional<RecordBatch>& out);
+
+ private:
+  // Makes the constants, for as many rows as a batch may have, out of what the reservation offers. False if that is not
+  // enough now.
+  bool make_constants(Reservation& reservation);
+
+  const ReadSetup* setup_;
+  const Task* task_;
+  MemoryPool* pool_;
+  std::vector<ColumnSource> sources_;
+  parquet::BatchReader reader_;
+  int64_t constant_rows_;            // as many rows as a batch of this file may have
+  size_t constant_bytes_ = 0;        // an upper bound of what the constants take
+  std::vector<ArrayPtr> constants_;  // one a column, nullptr for decoded ones; batches get slices
+  size_t needed_bytes_ = 0;
+};
+
+}  // namespace frazil::scan

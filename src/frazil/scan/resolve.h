@@ -1,0 +1,39 @@
+// Where each column of a scan comes from in one data file (spec, "Column Projection"). The result drives the reading;
+// nothing else looks at the file's names and ids.
+//
+//   1. the file's field with the same id
+//   2. a file without any ids: the ids of the table's name mapping; without a mapping, positions (as Iceberg Java)
+//   3. the partition value, if the file's spec has an identity transform of the column
+//   4. the column's initial default, else null, else (required) an error
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "frazil/parquet/schema.h"
+#include "frazil/scan/scan.h"
+#include "frazil/spec/name_mapping.h"
+
+namespace frazil::scan {
+
+struct ColumnSource {
+  // A leaf of the file, decoded as the table's type; or else the constant.
+  std::optional<int> leaf;
+  spec::Literal constant;
+};
+
+// What the table says about a data file's columns.
+struct FileContext {
+  const spec::Schema& table_schema;  // whole: the schema that the scan selects from
+  const spec::PartitionSpec& spec;   // the file's
+  const std::vector<spec::Literal>& partition;
+  const spec::NameMapping* name_mapping = nullptr;
+};
+
+// One a column of `columns`. Throws Error(kUnsupported) for nested columns that the file has, CorruptError for a file
+// type that cannot become the table's, a missing required column, or a file none of whose columns gets an id of the
+// table.
+std::vector<ColumnSource> resolve_columns(const parquet::FileSchema& file, const spec::Schema& columns,
+                                          const FileContext& context);
+
+}  // namespace frazil::scan

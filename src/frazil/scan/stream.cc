@@ -1,0 +1,471 @@
+// The engine of a scan: decides which file is decoded when, and with whose memory.
+//
+// A unit is one data file. Units are opened strictly in order, and an open unit becomes *admitted* when the pool has
+// promised it all its working memory, an upper bound; from then on it can always go on as far as its own state is
+// concerned. Each batch takes a further promise before it is decoded, which the batch itself then uses up and gives
+// back when the consumer drops it.
+//
+// Why this never deadlocks: the head (the first unit that is not finished) may use everything that is free, and the
+// *standby* reservation, room for one batch, is kept for it; a unit behind it gets memory only while the standby is
+// full. So when the head needs room for a batch, it has it, unless the consumer holds what would give it back: then
+// next() throws MemoryLimitError. A unit that does not fit beside others waits until it is the head and runs alone with
+// the whole budget.
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <exception>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "frazil/base/error.h"
+#include "frazil/base/mutex.h"
+#include "frazil/runtime/context.h"
+#include "frazil/scan/data_file.h"
+#include "frazil/scan/scan.h"
+#include "frazil/spec/arrow_schema.h"
+
+namespace frazil::scan {
+
+namespace {
+
+// How long next() waits for other threads to release memory before it takes the consumer for a hoarder.
+constexpr auto kReleasePatience = std::chrono::seconds(2);
+constexpr auto kReleasePollInterval = std::chrono::milliseconds(2);
+
+struct Unit {
+  enum class State : uint8_t {
+    kPending,   // not opened
+    kOpened,    // footer read, no memory promised yet
+    kAdmitted,  // may decode
+    kFinished,  // decoded to its end, or failed; its batches may still wait in `ready`
+  };
+  State state = State::kPending;
+  bool busy = false;   // a thread works on it
+  bool alone = false;  // admitted without a promise for all its needs: nobody else is
+  std::unique_ptr<DataFileReader> reader;
+  parquet::BatchReader::MemoryNeeds needs;
+  size_t missing_bytes = 0;  // what the reservation must offer for the last step to go on
+  Reservation reservation;   // for working memory not yet drawn, and the batch to come
+  std::deque<RecordBatch> ready;
+  std::exception_ptr error;
+};
+
+}  // namespace
+
+class StreamState {
+ public:
+  StreamState(Context& context, const Source& source, const Options& options)
+      : pool_({.budget_bytes = std::min(options.memory_budget_bytes, context.memory_pool().budget_bytes()),
+               .parent = &context.memory_pool()}),
+        context_(context),
+        order_(options.order),
+        limit_(options.limit.value_or(std::numeric_limits<int64_t>::max())),
+        thread_limit_(options.order == Order::kSequential ? 1
+                      : options.threads == 0              ? context.thread_count()
+                                                          : std::min(options.threads, context.thread_count())),
+        plan_(plan_scan(context, source, options, pool_)),
+        units_(plan_.tasks.size()) {
+    pool_.charge(plan_.metadata_bytes);
+    setup_.metadata = source.metadata;
+    setup_.table_schema = spec::select_snapshot(*source.metadata, options.snapshot).schema;
+    setup_.columns = plan_.schema;
+    setup_.arrow_schema = plan_.arrow_schema;
+    if (auto text = source.metadata->property(spec::kNameMappingProperty)) {
+      setup_.name_mapping = spec::parse_name_mapping(*text);
+    }
+    setup_.files = source.files;
+    setup_.batch_rows = options.batch_rows;
+    const size_t budget = pool_.budget_bytes();
+    setup_.batch_bytes_max = std::clamp<size_t>(budget / 8, size_t{64} << 10, size_t{64} << 20);
+    setup_.window_bytes =
+        std::clamp<size_t>(budget / 16 / std::max<size_t>(1, plan_.schema->fields().size()) / thread_limit_,
+                           size_t{16} << 10, size_t{256} << 10);
+    setup_.verify_checksums = options.verify_checksums;
+    setup_.validate_utf8 = options.validate_utf8;
+    if (limit_ == 0) finished_ = true;
+  }
+
+  ~StreamState() { pool_.discharge(plan_.metadata_bytes); }
+
+  const SchemaPtr& schema() const { return plan_.arrow_schema; }
+
+  std::optional<RecordBatch> next(const std::shared_ptr<StreamState>& self) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    auto stuck_since = std::chrono::steady_clock::time_point::max();
+    for (;;) {
+      if (finished_) return std::nullopt;
+      if (auto batch = take_ready()) {
+        start_workers(self);
+        return batch;
+      }
+      if (finished_) return std::nullopt;
+      start_workers(self);
+      // The consumer's thread is one of the scan's threads: there is no hand-over before the first batch, and a scan
+      // inside of a pool of one thread does not wait for itself.
+      if (work_once()) {
+        stuck_since = std::chrono::steady_clock::time_point::max();
+        continue;
+      }
+      if (finished_ || has_ready()) continue;
+      if (running_ > 0) {
+        changed_.wait(mutex_);
+        continue;
+      }
+      // Nothing runs and nothing can for want of memory. It is with the consumer, who may be other threads that are
+      // about to release it, or with other work of the context: look again for a while.
+      const auto now = std::chrono::steady_clock::now();
+      if (stuck_since == std::chrono::steady_clock::time_point::max()) stuck_since = now;
+      if (now - stuck_since > kReleasePatience) throw_stuck();
+      changed_.wait_for(mutex_, kReleasePollInterval);
+    }
+  }
+
+  void close() noexcept EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    finished_ = true;
+    changed_.notify_all();
+    while (running_ > 0) changed_.wait(mutex_);
+    units_.clear();
+    head_ = opened_ = 0;
+    standby_ = Reservation();
+  }
+
+  StreamStats stats() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    StreamStats stats = stats_;
+    stats.pool = pool_.stats();
+    return stats;
+  }
+
+ private:
+  // ---- Delivery ----
+
+  bool has_ready() const REQUIRES(mutex_) {
+    for (size_t i = head_; i < opened_; ++i) {
+      if (!units_[i].ready.empty() || units_[i].error) return true;
+      if (order_ != Order::kArrival) return false;
+    }
+    return false;
+  }
+
+  std::optional<RecordBatch> take_ready() REQUIRES(mutex_) {
+    skip_finished();
+    for (size_t i = head_; i < opened_; ++i) {
+      Unit& unit = units_[i];
+      if (!unit.ready.empty()) {
+        RecordBatch batch = std::move(unit.ready.front());
+        unit.ready.pop_front();
+        skip_finished();
+        return deliver(std::move(batch));
+      }
+      if (unit.error) {
+        finished_ = true;
+        std::rethrow_exception(unit.error);
+      }
+      if (order_ != Order::kArrival) break;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<RecordBatch> deliver(RecordBatch batch) REQUIRES(mutex_) {
+    const int64_t left = limit_ - stats_.rows;
+    if (batch.row_count() >= left) {
+      finished_ = true;
+      if (batch.row_count() > left) batch = batch.slice(0, left);
+    }
+    stats_.rows += batch.row_count();
+    ++stats_.batches;
+    return batch;
+  }
+
+  // Moves the head past units that are decoded and delivered; the end of the last one is the end of the stream.
+  void skip_finished() REQUIRES(mutex_) {
+    while (head_ < opened_ && units_[head_].state == Unit::State::kFinished && units_[head_].ready.empty() &&
+           !units_[head_].error) {
+      ++head_;
+    }
+    if (head_ == units_.size()) finished_ = true;
+  }
+
+  // ---- Work ----
+
+  void start_workers(const std::shared_ptr<StreamState>& self) REQUIRES(mutex_) {
+    while (workers_ + 1 < thread_limit_ && may_work()) {
+      context_.thread_pool().submit([self] { self->run_worker(); });
+      ++workers_;
+    }
+  }
+
+  void run_worker() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    while (work_once()) {
+    }
+    --workers_;
+    changed_.notify_all();
+  }
+
+  // Whether work_once() might find something to do, as far as it can be told without asking the pool for promises.
+  bool may_work() const REQUIRES(mutex_) {
+    if (finished_) return false;
+    for (size_t i = head_; i < opened_; ++i) {
+      if (!units_[i].busy && units_[i].state != Unit::State::kFinished) return true;
+    }
+    return opened_ < units_.size();
+  }
+
+  // Takes one piece of work and does it without the lock. False if there is none.
+  bool work_once() REQUIRES(mutex_) {
+    if (finished_) return false;
+    size_t unfinished = 0;
+    for (size_t i = head_; i < opened_; ++i) {
+      Unit& unit = units_[i];
+      if (unit.state == Unit::State::kFinished) continue;
+      const bool is_head = ++unfinished == 1;
+      if (unit.busy) {
+        // Nobody overtakes a unit that has no promise yet.
+        if (unit.state != Unit::State::kAdmitted || unit.alone) return false;
+        continue;
+      }
+      if (unit.state == Unit::State::kPending) return is_head && open_unit(unit, i);  // it found no memory before
+      if (unit.state == Unit::State::kOpened && !admit(unit, is_head)) return false;
+      if (promise_batch(unit, is_head)) {
+        step_unit(unit);
+        return true;
+      }
+      if (unit.alone) return false;
+    }
+    // As many units are open as there are threads.
+    if (unfinished >= thread_limit_ || opened_ == units_.size()) return false;
+    const size_t index = opened_++;
+    return open_unit(units_[index], index);
+  }
+
+  // False if there was no memory for it.
+  bool open_unit(Unit& unit, size_t index) REQUIRES(mutex_) {
+    unit.busy = true;
+    ++running_;
+    std::unique_ptr<DataFileReader> reader;
+    parquet::BatchReader::MemoryNeeds needs;
+    std::exception_ptr error;
+    bool no_memory = false;
+    mutex_.unlock();
+    try {
+      reader = std::make_unique<DataFileReader>(setup_, plan_.tasks[index], pool_);
+      needs = reader->memory_needs(false);
+      // Bounds from the footer are loose. Where they would keep other units out, the page headers tell the truth.
+      if (needs.total() > pool_.budget_bytes() / (2 * thread_limit_)) needs = reader->memory_needs(true);
+    } catch (const MemoryLimitError&) {
+      no_memory = true;
+      error = std::current_exception();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    mutex_.lock();
+    --running_;
+    unit.busy = false;
+    changed_.notify_all();
+    if (no_memory) {
+      // Later, as the head, it is tried again; if the consumer releases nothing then, next() throws this.
+      open_error_ = error;
+      return false;
+    }
+    ++stats_.files;
+    if (error) {
+      fail(unit, error);
+    } else {
+      unit.reader = std::move(reader);
+      unit.needs = needs;
+      unit.state = Unit::State::kOpened;
+    }
+    return true;
+  }
+
+  // Promises the unit all that it may need. The head runs alone, with what there is, if that cannot be.
+  bool admit(Unit& unit, bool is_head) REQUIRES(mutex_) {
+    const size_t standby = std::max(standby_bytes_, unit.needs.batch_bytes);
+    // Beside others there must be room for the standby too.
+    const size_t extra = is_head ? 0 : standby - std::min(standby, standby_.available());
+    if (auto reservation = pool_.try_reserve(unit.needs.total() + extra)) {
+      unit.reservation = std::move(*reservation);
+      unit.reservation.shrink(unit.needs.total());
+      standby_bytes_ = standby;
+      unit.state = Unit::State::kAdmitted;
+      return true;
+    }
+    if (!is_head || other_admitted(unit)) return false;
+    standby_ = Reservation();
+    unit.reservation = pool_.reserve(0);
+    unit.alone = true;
+    unit.state = Unit::State::kAdmitted;
+    return true;
+  }
+
+  bool other_admitted(const Unit& unit) const REQUIRES(mutex_) {
+    for (size_t i = head_; i < opened_; ++i) {
+      if (&units_[i] != &unit && units_[i].state == Unit::State::kAdmitted) return true;
+    }
+    return false;
+  }
+
+  // Sees to it that the unit's reservation has room for the working memory that it has not drawn yet, and a batch.
+  bool promise_batch(Unit& unit, bool is_head) REQUIRES(mutex_) {
+    const size_t wanted = std::max(wanted_bytes(unit), unit.missing_bytes);
+    const size_t have = unit.reservation.available();
+    if (have >= wanted) return true;
+    const size_t more = wanted - have;
+    if (!is_head) return fill_standby() && unit.reservation.try_grow(more);
+    if (unit.reservation.try_grow(more)) {
+      unit.alone = false;
+      standby_bytes_ = std::max(standby_bytes_, unit.needs.batch_bytes);
+      return true;
+    }
+    if (unit.alone) {
+      // It tries with less: the bounds may be far above what the file really needs.
+      (void)unit.reservation.try_grow(std::min(more, pool_.available_bytes()));
+      return unit.reservation.available() >= std::max<size_t>(unit.missing_bytes, 1);
+    }
+    const size_t kept = standby_.available();
+    standby_ = Reservation();
+    if (unit.reservation.try_grow(more)) return true;
+    if (auto reservation = pool_.try_reserve(kept)) standby_ = std::move(*reservation);
+    return false;
+  }
+
+  static size_t wanted_bytes(const Unit& unit) {
+    const size_t drawn = unit.reader->working_bytes_in_use();
+    return unit.needs.working_bytes - std::min(unit.needs.working_bytes, drawn) + unit.needs.batch_bytes;
+  }
+
+  bool fill_standby() REQUIRES(mutex_) {
+    if (!standby_) {
+      auto reservation = pool_.try_reserve(standby_bytes_);
+      if (reservation) standby_ = std::move(*reservation);
+      return reservation.has_value();
+    }
+    return standby_.available() >= standby_bytes_ || standby_.try_grow(standby_bytes_ - standby_.available());
+  }
+
+  void step_unit(Unit& unit) REQUIRES(mutex_) {
+    unit.busy = true;
+    ++running_;
+    std::optional<RecordBatch> batch;
+    std::exception_ptr error;
+    auto step = DataFileReader::Step::kEnd;
+    mutex_.unlock();
+    try {
+      step = unit.reader->step(unit.reservation, batch);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    mutex_.lock();
+    --running_;
+    unit.busy = false;
+    if (finished_) {
+      // Closed meanwhile: close() clears the units.
+    } else if (error) {
+      fail(unit, error);
+    } else if (step == DataFileReader::Step::kNeedMemory) {
+      unit.missing_bytes = unit.reader->needed_bytes();
+    } else if (step == DataFileReader::Step::kEnd) {
+      finish(unit);
+    } else {
+      unit.missing_bytes = 0;
+      unit.ready.push_back(std::move(*batch));
+      // What the batch left of its promise goes back; working memory not drawn yet stays promised.
+      if (!unit.alone) {
+        const size_t drawn = unit.reader->working_bytes_in_use();
+        unit.reservation.shrink(unit.needs.working_bytes - std::min(unit.needs.working_bytes, drawn));
+      }
+    }
+    changed_.notify_all();
+  }
+
+  void fail(Unit& unit, std::exception_ptr error) REQUIRES(mutex_) {
+    unit.error = std::move(error);
+    finish(unit);
+  }
+
+  void finish(Unit& unit) REQUIRES(mutex_) {
+    unit.reader.reset();
+    unit.reservation = Reservation();
+    unit.state = Unit::State::kFinished;
+  }
+
+  [[noreturn]] void throw_stuck() REQUIRES(mutex_) {
+    finished_ = true;
+    if (open_error_) {
+      try {
+        std::rethrow_exception(open_error_);
+      } catch (MemoryLimitError& error) {
+        add_hint(error);
+        throw;
+      }
+    }
+    size_t needed = 0;
+    std::string file;
+    for (size_t i = head_; i < opened_; ++i) {
+      if (units_[i].state == Unit::State::kFinished || !units_[i].reader) continue;
+      needed = std::max(wanted_bytes(units_[i]), units_[i].missing_bytes) + units_[i].reader->working_bytes_in_use();
+      file = plan_.tasks[i].path;
+      break;
+    }
+    MemoryLimitError error(needed, message("the scan needs {} bytes to go on, of a budget of {} bytes {} are free",
+                                           needed, pool_.budget_bytes(), pool_.available_bytes()));
+    if (!file.empty()) error.add_context("reading " + file);
+    add_hint(error);
+    throw error;
+  }
+
+  void add_hint(MemoryLimitError& error) REQUIRES(mutex_) {
+    error.set_hint(stats_.batches > 0 ? "release batches before asking for the next, or raise the memory budget"
+                                      : "raise the memory budget");
+  }
+
+  MemoryPool pool_;  // first: everything below holds memory of it
+  Context& context_;
+  const Order order_;
+  const int64_t limit_;
+  const size_t thread_limit_;
+  const Plan plan_;
+  ReadSetup setup_;  // constant after construction
+
+  mutable Mutex mutex_;
+  CondVar changed_;
+  std::vector<Unit> units_ GUARDED_BY(mutex_);
+  size_t head_ GUARDED_BY(mutex_) = 0;    // first unit that is not delivered to its end
+  size_t opened_ GUARDED_BY(mutex_) = 0;  // units that were opened, or are being
+  std::exception_ptr open_error_ GUARDED_BY(mutex_);
+  Reservation standby_ GUARDED_BY(mutex_);
+  size_t standby_bytes_ GUARDED_BY(mutex_) = 0;  // one batch of the largest unit admitted so far
+  size_t workers_ GUARDED_BY(mutex_) = 0;        // tasks in the thread pool, running or queued
+  size_t running_ GUARDED_BY(mutex_) = 0;        // threads in the middle of a piece of work, the consumer's too
+  bool finished_ GUARDED_BY(mutex_) = false;     // delivered to the end, failed or closed
+  StreamStats stats_ GUARDED_BY(mutex_);
+};
+
+namespace {
+
+class ScanStream final : public Stream {
+ public:
+  explicit ScanStream(std::shared_ptr<StreamState> state) : state_(std::move(state)) {}
+  ~ScanStream() override { close(); }
+
+  const SchemaPtr& schema() const override { return state_->schema(); }
+  std::optional<RecordBatch> next() override { return state_->next(state_); }
+  void close() noexcept override { state_->close(); }
+  StreamStats stats() const override { return state_->stats(); }
+
+ private:
+  std::shared_ptr<StreamState> state_;  // shared with workers that the thread pool has not started yet
+};
+
+}  // namespace
+
+std::unique_ptr<Stream> open(Context& context, const Source& source, const Options& options) {
+  if (options.batch_rows < 1) throw_error(ErrorKind::kInvalidArgument, "batch rows must be at least 1");
+  if (options.limit && *options.limit < 0) throw_error(ErrorKind::kInvalidArgument, "the limit must not be negative");
+  return std::make_unique<ScanStream>(std::make_shared<StreamState>(context, source, options));
+}
+
+}  // namespace frazil::scan

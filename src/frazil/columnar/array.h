@@ -90,20 +90,21 @@ void validate(const Array& array);
 // rise.
 void validate_full(const Array& array);
 
-// Equality by value of the same logical type: null = null, NaN = NaN, -0.0 = 0.0 unless exact_floats (then by bits).
-// Offsets, padding and values under nulls do not matter.
+// Equality by value of the same type: null = null, NaN = NaN, -0.0 = 0.0 unless exact_floats (then by bits). Offsets,
+// padding, values under nulls, the order of a dictionary and the cut of runs do not matter. Requires validated arrays.
 struct EqualOptions {
   bool exact_floats = false;
   bool compare_metadata = false;
 };
 bool equals(const Array& left, const Array& right, EqualOptions options = {});
-// Where they first differ, for tests: empty if equal.
+// Where they first differ, for tests: "[3].name: "a" != null". Empty if equal.
 std::string difference(const Array& left, const Array& right, EqualOptions options = {});
 
 // An array of `length` nulls of any type.
 ArrayPtr make_null_array(const DataTypePtr& type, int64_t length, class MemoryPool& pool);
-// All parts as one array of the same type (dictionaries are unified). Throws Error(kUnsupported) past 2^31 - 1 bytes of
-// utf8 or binary.
+// All parts, which are validated arrays of the same type, as one (dictionaries are unified). A single part is returned
+// as it is. Throws Error(kUnsupported) past 2^31 - 1 bytes of utf8 or binary, or when another offset or index type is
+// full.
 ArrayPtr concatenate(std::span<const ArrayPtr> parts, class MemoryPool& pool);
 
 class RecordBatch {
@@ -126,6 +127,7 @@ class RecordBatch {
 };
 
 bool equals(const RecordBatch& left, const RecordBatch& right, EqualOptions options = {});
+std::string difference(const RecordBatch& left, const RecordBatch& right, EqualOptions options = {});
 void validate(const RecordBatch& batch);
 void validate_full(const RecordBatch& batch);
 

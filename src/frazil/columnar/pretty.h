@@ -22,8 +22,8 @@
 
 namespace frazil {
 
-// Both append; both require a validated array and index < length. A null is "null". `field` gives the type and the
-// extension; its type must be the array's. No spaces in JSON: {"a":1,"b":[1,2]}.
+// Both append; both require a validated array and index < length. A null is "null". `field` gives the
+// extension (arrow.uuid); its type must be the array's. No spaces in JSON: {"a":1,"b":[1,2]}.
 void append_value_text(std::string& out, const Field& field, const Array& array, int64_t index);
 void append_value_json(std::string& out, const Field& field, const Array& array, int64_t index);
 

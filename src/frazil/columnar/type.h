@@ -111,7 +111,8 @@ class DataType {
   const DataTypePtr& value_type() const { return value_type_; }
 
   int depth() const { return depth_; }
-  // Bytes of one value in the values buffer for fixed-width types (booleans and variable ones: 0).
+  // Bytes of one value in the values buffer for fixed-width types, of an index for dictionaries; booleans, views and
+  // variable-width ones: 0.
   int32_t byte_width() const;
   bool equals(const DataType& other, bool compare_metadata = false) const;
   // "list<item: int32 not null>", "timestamp[us, UTC]", "decimal128(9, 2)", ...

@@ -35,15 +35,21 @@ class BufferOwner {
   std::atomic<uint32_t> references_{1};
 };
 
+// What an empty buffer points to.
+alignas(64) inline constexpr std::byte kEmptyBytes[64] = {};
+
+// Reading up to 64 bytes beyond the end is allowed where the memory is a pool's, not where it is foreign.
 class Buffer {
  public:
   // An empty buffer: no owner, size 0. data() is a valid non-null pointer to 64 readable zero bytes.
-  Buffer() noexcept;
+  Buffer() noexcept : data_(kEmptyBytes) {}
   Buffer(const Buffer& other) noexcept : data_(other.data_), size_(other.size_), owner_(other.owner_) {
     if (owner_ != nullptr) owner_->retain();
   }
   Buffer(Buffer&& other) noexcept
-      : data_(other.data_), size_(std::exchange(other.size_, 0)), owner_(std::exchange(other.owner_, nullptr)) {}
+      : data_(std::exchange(other.data_, kEmptyBytes)),
+        size_(std::exchange(other.size_, 0)),
+        owner_(std::exchange(other.owner_, nullptr)) {}
   Buffer& operator=(Buffer other) noexcept {
     swap(other);
     return *this;
@@ -58,7 +64,8 @@ class Buffer {
     std::swap(owner_, other.owner_);
   }
 
-  // Takes over one reference to `owner` (nullptr: static memory that outlives everything).
+  // Takes over one reference to `owner` (nullptr: static memory that outlives everything). No `data` is an empty
+  // buffer.
   static Buffer adopt(const std::byte* data, size_t size, BufferOwner* owner) noexcept;
   static Buffer from_string(std::string text);
   // Calls `release` once, when the last slice is gone; it must not throw.
@@ -77,7 +84,8 @@ class Buffer {
   }
   const BufferOwner* owner() const noexcept { return owner_; }
 
-  // Shares the owner. Throws Error(kInvalidArgument) if the range is outside.
+  // Shares the owner, so that a small slice keeps all of its memory. Throws Error(kInvalidArgument) if the range is
+  // outside.
   Buffer slice(size_t offset, size_t length) const;
   Buffer slice(size_t offset) const;
 

@@ -3,11 +3,18 @@
 //
 //   held     = bytes mapped from the operating system for this pool: blocks in use, idle cached blocks, rounding of
 //              the size classes, and memory charged by others (codec contexts)
-//   in use   = held - idle
+//   in use   = held - idle; small blocks are cut from slabs, which are in use as a whole while one of their blocks is
 //   promised = the part of live Reservations that no block has used up
 //
 // At any moment held <= budget and in use + promised <= budget. Idle blocks are given back to the operating system
-// when a new block would not fit beside them. A child pool's bytes count in its parent too.
+// when a new block would not fit beside them. A child pool's bytes count in its parent too. When a child ends, its idle
+// blocks become its parent's.
+//
+// An allocation fails only if its block_bytes do not fit beside what is in use and promised. No slab is begun in the
+// last eighth of a budget: small blocks then come one by one from the C heap, counted by their block_bytes. So what was
+// promised can be had, whatever the mixture of sizes.
+//
+// After fork() the child may use a pool of its parent, in its own copy, if no other thread used that pool at the fork.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +23,10 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "frazil/memory/buffer.h"
+#include "frazil/memory/poison.h"
 
 namespace frazil {
 
@@ -27,14 +36,21 @@ inline constexpr size_t kBlockAlignment = 64;
 inline constexpr size_t kBlockPadding = 64;
 
 class PoolState;  // shared by the pool and the blocks that outlive it
+class PoolFamily;
 
 // Memory of a pool with one owner, writable. freeze() turns it into a Buffer without copying.
 class MutableBuffer {
  public:
   MutableBuffer() noexcept = default;
-  MutableBuffer(MutableBuffer&& other) noexcept;
+  MutableBuffer(MutableBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        capacity_(std::exchange(other.capacity_, 0)),
+        owner_(std::exchange(other.owner_, nullptr)) {}
   MutableBuffer& operator=(MutableBuffer&& other) noexcept;
-  ~MutableBuffer();
+  ~MutableBuffer() {
+    if (owner_ != nullptr) owner_->release();
+  }
 
   std::byte* data() noexcept { return data_; }
   const std::byte* data() const noexcept { return data_; }
@@ -46,8 +62,12 @@ class MutableBuffer {
   T* as() noexcept {
     return reinterpret_cast<T*>(data_);
   }
-  // Requires size <= capacity().
-  void set_size(size_t size) noexcept { size_ = size; }
+  // Requires size <= capacity(). Grow before writing: bytes beyond size() and the padding are poisoned under
+  // AddressSanitizer.
+  void set_size(size_t size) noexcept {
+    size_ = size;
+    poison_beyond(data_, size + kBlockPadding, capacity_ + kBlockPadding);
+  }
   // Zeroes the padding (Arrow wants padding zeroed) and gives the ownership away; *this is empty afterwards.
   Buffer freeze() &&;
 
@@ -85,6 +105,7 @@ class Reservation {
 
  private:
   friend class MemoryPool;
+  Reservation(class MemoryPool& pool, size_t bytes) noexcept : pool_(&pool), available_(bytes) {}
   class MemoryPool* pool_ = nullptr;  // outlives the reservation
   size_t available_ = 0;
 };
@@ -94,7 +115,7 @@ struct MemoryPoolStats {
   size_t held_peak_bytes = 0;
   size_t idle_bytes = 0;
   size_t promised_bytes = 0;
-  uint64_t allocations = 0;      // blocks handed out
+  uint64_t allocations = 0;         // blocks handed out
   uint64_t system_allocations = 0;  // of them, those that needed fresh memory of the operating system
 };
 
@@ -106,6 +127,8 @@ class MemoryPool {
     size_t budget_bytes = kUnlimited;
     // The bytes of this pool count in it too, and its budget caps them. Outlives this pool and all its blocks.
     MemoryPool* parent = nullptr;
+    // Idle blocks beyond this go back to the operating system at once, the oldest first.
+    size_t idle_bytes_max = kUnlimited;
   };
 
   MemoryPool() : MemoryPool(Options{}) {}
@@ -150,7 +173,7 @@ class MemoryPool {
 
  private:
   friend class Reservation;
-  PoolState* state_;
+  PoolState* const state_;
 };
 
 }  // namespace frazil

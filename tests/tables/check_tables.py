@@ -1,0 +1,150 @@
+"""Reads every table of tests/corpora/iceberg-tables with Frazil and prints a line for each.
+
+tables.json says which must read and how many rows they have, and for each other one the feature that excuses it. The
+feature must be found in the table's own metadata, and Frazil must refuse the table with an error that names it. Rows
+are compared with what PyIceberg and DuckDB read (expected-*.json.gz, see make_expected.py) and with the results that
+the tables' own projects state.
+"""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, ".."))
+from canonical import digest, from_json, sort_rows
+
+CORPORA = os.path.join(HERE, "..", "corpora")
+FRAZIL = os.environ["FRAZIL"]
+
+# What an error must say for a table that a feature excuses.
+FEATURES = {
+    "delete file": "delete file",
+    "nested column": "nested",
+    "ORC": "orc",
+    "missing file": "No such file",
+    "Avro data": "avro",
+    "variant column": "nested",
+}
+
+
+def frazil(*arguments):
+    return subprocess.run([FRAZIL, *arguments], capture_output=True, timeout=120)
+
+
+def describe_error(result):
+    return f"exit code {result.returncode}: {result.stderr.decode(errors='replace').strip()[:300]}"
+
+
+def column_types(table):
+    result = frazil("schema", table, "--output", "json")
+    if result.returncode != 0:
+        raise AssertionError(describe_error(result))
+    return [(field["name"], field["type"]) for field in json.loads(result.stdout)["fields"]]
+
+
+def read_rows(table, columns):
+    result = frazil("scan", table, "--format", "json")
+    if result.returncode != 0:
+        raise AssertionError(describe_error(result))
+    rows = []
+    for line in result.stdout.decode().splitlines():
+        row = json.loads(line)
+        if list(row) != [name for name, _ in columns]:
+            raise AssertionError(f"columns {list(row)}, schema {columns}")
+        rows.append([from_json(kind, row[name]) for name, kind in columns])
+    return sort_rows(rows)
+
+
+def check_readable(entry, expected, stated):
+    table = os.path.join(CORPORA, "iceberg-tables", entry["table"], "metadata", entry["metadata"])
+    columns = column_types(table)
+    rows = read_rows(table, columns)
+    if len(rows) != entry["rows"]:
+        raise AssertionError(f"{len(rows)} rows instead of {entry['rows']}")
+    agreed = []
+    for result in expected:
+        other = result["tables"].get(entry["table"])
+        if other is None:
+            continue
+        if [name for name, _ in columns] != other["columns"]:
+            raise AssertionError(f"columns {columns}, {result['maker']} has {other['columns']}")
+        if digest(rows) != other["sha256"]:
+            first = next((pair for pair in zip(rows, other.get("rows", [])) if pair[0] != pair[1]), "")
+            raise AssertionError(f"rows differ from {result['maker']}: {first}")
+        agreed.append(result["maker"].split()[0])
+    for query in stated:
+        if check_stated(query, table, columns, rows):
+            agreed.append("stated")
+    if not agreed and rows:
+        raise AssertionError("no other engine's rows to compare with")
+    return f"{len(rows)} rows, as {', '.join(sorted(set(agreed))) or 'stated in the metadata: none'}"
+
+
+def check_stated(query, table, columns, rows):
+    """Results that the table's own project states, where the query is one that needs no engine of ours to evaluate."""
+    text = " ".join(query["query"].lower().rstrip("; ").split())
+    if text.startswith("select count(*) from ") and " where " not in text and "snapshot" not in text and "group" not in text:
+        if query["result"] != [str(len(rows))]:
+            raise AssertionError(f"stated {query['result']}: {query['query']}")
+        return True
+    return False
+
+
+def check_refused(entry):
+    folder = os.path.join(CORPORA, "iceberg-tables", entry["table"])
+    result = frazil("scan", os.path.join(folder, "metadata", entry["metadata"]), "--format", "none")
+    message = result.stderr.decode(errors="replace")
+    wanted = FEATURES[entry["excuse"]]
+    expected_code = 3 if entry["excuse"] == "missing file" else 5
+    if result.returncode != expected_code or wanted.lower() not in message.lower():
+        raise AssertionError(f"should be refused for '{wanted}' with code {expected_code}, but: {describe_error(result)}")
+    if not entry["found_in_metadata"]:
+        raise AssertionError("the metadata has no such feature")
+    return f"refused: {entry['excuse']}"
+
+
+def has_feature(index, excuse):
+    """Whether the index of the corpora, which was read from the tables' metadata, shows the feature."""
+    files, types = index["files"], index["types"]
+    return {
+        "delete file": any("del:" in name for name in files),
+        "nested column": any(kind in ("list", "map", "struct") for kind in types),
+        "variant column": "variant" in types,
+        "ORC": any("orc" in name for name in files),
+        "Avro data": any("avro" in name for name in files),
+        "missing file": index["missing_files"] > 0,
+    }[excuse]
+
+
+def main():
+    tables = json.load(open(os.path.join(HERE, "tables.json")))
+    index = {entry["dir"]: entry for entry in json.load(open(os.path.join(CORPORA, "expected", "iceberg-tables-index.json")))}
+    stated = json.load(open(os.path.join(CORPORA, "expected", "iceberg-stated-results.json")))
+    expected = [json.load(gzip.open(os.path.join(HERE, f"expected-{name}.json.gz"))) for name in ("pyiceberg", "duckdb")]
+    if sorted(index) != sorted(entry["table"] for entry in tables):
+        sys.exit("tables.json does not name every table of the corpora once")
+    failures = read = 0
+    for entry in tables:
+        entry["metadata"] = index[entry["table"]]["metadata"]
+        try:
+            if "rows" in entry:
+                text = check_readable(entry, expected, stated.get(entry["table"], []))
+                read += 1
+            else:
+                entry["found_in_metadata"] = has_feature(index[entry["table"]], entry["excuse"])
+                text = check_refused(entry)
+            print(f"ok    {entry['table']}: {text}")
+        except Exception as error:
+            failures += 1
+            print(f"FAIL  {entry['table']}: {error}")
+    print(f"{read} tables read, {len(tables) - read - failures} refused with their reason, {failures} failed")
+    if read < 40:
+        sys.exit("fewer than 40 tables read")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,12 @@
+// The rules of table metadata that span several of its members.
+#pragma once
+
+#include "frazil/spec/table_metadata.h"
+
+namespace frazil::spec {
+
+// What reading needs to hold: ids are unique, references lead somewhere, counters cover what they count. Throws
+// CorruptError with the rule that is broken. (validate() asks for what writers owe besides.)
+void check_readable(const TableMetadata& metadata);
+
+}  // namespace frazil::spec

@@ -1,16 +1,13 @@
 // Random: chance, as something that a test can seed. Snapshot ids, file names, jitter.
 #pragma once
 
-#include <array>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 
 #include "frazil/base/mutex.h"
+#include "frazil/base/uuid.h"
 
 namespace frazil {
-
-using UuidBytes = std::array<std::byte, 16>;  // most significant byte first, as RFC 9562 writes it
 
 // Thread-safe.
 class Random {
@@ -21,9 +18,9 @@ class Random {
   // Uniform in [0, bound). Requires bound > 0.
   uint64_t below(uint64_t bound);
   // Version 4: all random.
-  UuidBytes uuid_v4();
+  Uuid uuid_v4();
   // Version 7: sorts by `system_now` (Clock::system_now()) in milliseconds.
-  UuidBytes uuid_v7(std::chrono::nanoseconds system_now);
+  Uuid uuid_v7(std::chrono::nanoseconds system_now);
 };
 
 // The operating system's generator, asked at each call (about 0.3 us): nothing is kept that a forked child would

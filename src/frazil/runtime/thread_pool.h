@@ -42,31 +42,27 @@ class ThreadPool {
 
   // From any thread, also from a task. Each task is run exactly once. A task that throws ends the program: TaskGroup
   // catches. Throws Error(kInternal) in a forked child.
-  void submit(Task task, TaskPriority priority = TaskPriority::kNormal) EXCLUDES(mutex_);
+  void submit(Task task, TaskPriority priority = TaskPriority::kNormal);
 
   // Takes the first task of the queue and runs it on the calling thread; false if there is none.
-  bool run_one() EXCLUDES(mutex_);
+  bool run_one();
 
   // Tasks that no thread has taken yet.
-  size_t queued_count() const EXCLUDES(mutex_);
+  size_t queued_count() const;
 
   // True in the child of a fork() that came after the constructor.
   bool forked() const noexcept;
 
  private:
-  static void* run_thread(void* pool) noexcept;
-  void work() EXCLUDES(mutex_);
-  void stop_threads() noexcept EXCLUDES(mutex_);
-  bool take(Task& task) REQUIRES(mutex_);
+  class Queue;
+
+  static void* run_thread(void* queue) noexcept;
+  void end_threads() noexcept;
 
   const size_t thread_count_;
   const pid_t process_;
   std::vector<pthread_t> threads_;  // written by the constructor and the destructor only
-
-  mutable Mutex mutex_;
-  CondVar changed_;
-  std::array<std::deque<Task>, 3> queues_ GUARDED_BY(mutex_);
-  bool stopping_ GUARDED_BY(mutex_) = false;
+  std::unique_ptr<Queue> queue_;
 };
 
 }  // namespace frazil

@@ -73,10 +73,10 @@ using Metadata = std::vector<std::pair<std::string, std::string>>;
 std::optional<std::string_view> find_metadata(const Metadata& metadata, std::string_view key);
 
 struct Field {
-  std::string name;
-  DataTypePtr type;
+  std::string name = {};
+  DataTypePtr type = {};
   bool nullable = true;
-  Metadata metadata;  // an extension type is the pair "ARROW:extension:name" / ":metadata" on its storage type
+  Metadata metadata = {};  // an extension type is the pair "ARROW:extension:name" / ":metadata" on its storage type
 
   std::optional<std::string_view> extension_name() const { return find_metadata(metadata, "ARROW:extension:name"); }
   // Names, types, nullability; metadata only if asked.

@@ -32,6 +32,9 @@ struct KeyValue {
   bool has_value = false;
 };
 
+// How min_value and max_value of a column compare.
+enum class ColumnOrder : uint8_t { kUnknown, kTypeOrder, kIeee754TotalOrder };
+
 // Bounds and counts of a column chunk or page. What a writer left out is absent, never zero.
 struct Statistics {
   std::optional<std::span<const std::byte>> min;  // deprecated pair: signed comparison of whatever the type is
@@ -100,9 +103,8 @@ class FileMetadata {
   std::span<const RowGroup> row_groups() const { return row_groups_; }
   std::span<const KeyValue> key_values() const { return key_values_; }
   std::optional<std::string_view> find_key_value(std::string_view key) const;
-  // Bit i of the list: leaf i declares TYPE_ORDER. Empty: the file declares no orders, so min_value and max_value of
-  // its statistics mean nothing.
-  std::span<const bool> typed_orders() const { return typed_orders_; }
+  // One a leaf. Empty: the file declares no orders, so min_value and max_value of its statistics mean nothing.
+  std::span<const ColumnOrder> column_orders() const { return column_orders_; }
   size_t footer_bytes() const { return footer_.size(); }
 
   explicit FileMetadata(Buffer footer, MemoryPool& pool);
@@ -117,7 +119,7 @@ class FileMetadata {
   FileSchema schema_;
   std::span<const RowGroup> row_groups_;
   std::span<const KeyValue> key_values_;
-  std::span<const bool> typed_orders_;
+  std::span<const ColumnOrder> column_orders_;
 };
 
 // Parses ColumnChunk::statistics. Throws CorruptError.

@@ -1,0 +1,394 @@
+#include "frazil/parquet/batch_reader.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "frazil/base/error.h"
+#include "frazil/codec/codec.h"
+#include "frazil/parquet/column_reader.h"
+#include "frazil/parquet/memory_plan.h"
+#include "frazil/parquet/memory_source.h"
+
+namespace frazil::parquet {
+
+namespace {
+
+// Offsets of a batch are int32; padding and estimates stay clear of the end.
+constexpr size_t kBatchBytesMax = std::numeric_limits<int32_t>::max() - (size_t{1} << 16);
+
+}  // namespace
+
+class BatchReader::Impl {
+ public:
+  Impl(std::shared_ptr<const InputFile> file, std::shared_ptr<const FileMetadata> metadata, ReadOptions options,
+       MemoryPool& pool)
+      : file_(std::move(file)), metadata_(std::move(metadata)), options_(std::move(options)), pool_(pool) {
+    check_options();
+    decompressor_ = options_.decompressor;
+    if (decompressor_ == nullptr) {
+      own_decompressor_ = std::make_unique<Decompressor>(pool);
+      decompressor_ = own_decompressor_.get();
+    }
+    std::vector<Field> fields;
+    columns_.reserve(options_.columns.size());
+    const ColumnReader::Options column_options{
+        .pages = {.window_bytes = options_.window_bytes, .verify_checksums = options_.verify_checksums},
+        .validate_utf8 = options_.validate_utf8,
+        .data_bytes_max = limits_.bytes_max,
+    };
+    for (const ColumnRequest& request : options_.columns) {
+      check_column(request);
+      columns_.emplace_back(*file_, *metadata_, static_cast<size_t>(request.leaf), request.field, *decompressor_,
+                            column_options);
+      (columns_.back().is_variable() ? variable_ : fixed_).push_back(columns_.size() - 1);
+      row_bits_ += columns_.back().row_bits();
+      fields.push_back(request.field);
+    }
+    schema_ = std::make_shared<const Schema>(std::move(fields));
+    limits_.rows_max = static_cast<size_t>(options_.batch_rows);
+    if (row_bits_ > 0) {
+      limits_.rows_max = std::min(limits_.rows_max, std::max<size_t>(1, limits_.bytes_max * 8 / row_bits_));
+    }
+    group_ = static_cast<size_t>(options_.first_row_group);
+  }
+
+  const SchemaPtr& schema() const { return schema_; }
+  size_t needed_bytes() const { return needed_bytes_; }
+  MemoryPool& pool() const { return pool_; }
+
+  MemoryNeeds memory_needs(bool walk_page_headers) const {
+    std::vector<size_t> groups;
+    for (size_t group = static_cast<size_t>(options_.first_row_group); group < group_end_; ++group) {
+      groups.push_back(group);
+    }
+    try {
+      MemoryPlan plan = plan_memory(*file_, *metadata_, columns_, groups, options_, limits_, walk_page_headers);
+      for (size_t i = 0; i < columns_.size(); ++i) columns_[i].limit_data_bytes(plan.data_bytes[i]);
+      return plan.needs;
+    } catch (Error& error) {
+      error.add_context(message("reading the pages of {}", file_->path()));
+      throw;
+    }
+  }
+
+  Step step(Reservation& reservation, std::optional<RecordBatch>& out) {
+    MemorySource memory(reservation);
+    out.reset();
+    try {
+      const Step result = run(memory, out);
+      needed_bytes_ = result == Step::kNeedMemory ? memory.needed_bytes() : 0;
+      return result;
+    } catch (Error& error) {
+      error.add_context(message("reading row group {} of {}", group_, file_->path()));
+      throw;
+    }
+  }
+
+ private:
+  // Where a step goes on.
+  enum class Phase : uint8_t {
+    kGroup,     // find the next row group with rows, open its columns
+    kBegin,     // take the offsets of the variable columns
+    kVariable,  // decode the variable columns side by side: they decide how many rows the batch has
+    kFixed,     // decode the others, one after the other, as many rows
+    kFinish,    // make the batch
+    kEnd,
+  };
+
+  void check_options() {
+    const auto group_count = static_cast<int64_t>(metadata_->row_groups().size());
+    const int64_t first = options_.first_row_group;
+    const int64_t count = options_.row_group_count < 0 ? group_count - first : options_.row_group_count;
+    if (first < 0 || first > group_count || count > group_count - first) {
+      throw_error(ErrorKind::kInvalidArgument, "row groups {} + {} of a file that has {}", first, count, group_count);
+    }
+    if (options_.batch_rows < 1) throw_error(ErrorKind::kInvalidArgument, "batches of {} rows", options_.batch_rows);
+    group_end_ = static_cast<size_t>(first + count);
+    limits_.bytes_max = std::min(options_.batch_bytes_max, kBatchBytesMax);
+    options_.window_bytes = std::max<size_t>(options_.window_bytes, 4096);
+  }
+
+  void check_column(const ColumnRequest& request) const {
+    if (request.leaf < 0 || static_cast<size_t>(request.leaf) >= metadata_->schema().leaf_count()) {
+      throw_error(ErrorKind::kInvalidArgument, "column {} of a file that has {}", request.leaf,
+                  metadata_->schema().leaf_count());
+    }
+    for (size_t group = static_cast<size_t>(options_.first_row_group); group < group_end_; ++group) {
+      const ColumnChunk& chunk = metadata_->row_groups()[group].columns[static_cast<size_t>(request.leaf)];
+      if (chunk.encrypted) {
+        throw_error(ErrorKind::kUnsupported, "column '{}' is encrypted, which is not read yet", request.field.name);
+      }
+      if (chunk.in_other_file) {
+        throw_error(ErrorKind::kUnsupported, "column '{}' lies in another file, which is not read", request.field.name);
+      }
+    }
+  }
+
+  Step run(MemorySource& memory, std::optional<RecordBatch>& out) {
+    for (;;) {
+      switch (phase_) {
+        case Phase::kGroup:
+          while (group_ < group_end_ && metadata_->row_groups()[group_].row_count == 0) ++group_;
+          if (group_ == group_end_) {
+            close();
+            break;
+          }
+          if (!open_group(memory)) return Step::kNeedMemory;
+          group_rows_left_ = static_cast<size_t>(metadata_->row_groups()[group_].row_count);
+          phase_ = Phase::kBegin;
+          break;
+        case Phase::kBegin:
+          if (!begin_batch(memory)) return Step::kNeedMemory;
+          phase_ = Phase::kVariable;
+          break;
+        case Phase::kVariable:
+          if (!decode_variable(memory)) return Step::kNeedMemory;
+          phase_ = Phase::kFixed;
+          break;
+        case Phase::kFixed:
+          if (!decode_fixed(memory)) return Step::kNeedMemory;
+          phase_ = Phase::kFinish;
+          break;
+        case Phase::kFinish:
+          finish_batch(memory, out);
+          return Step::kBatch;
+        case Phase::kEnd:
+          return Step::kEnd;
+      }
+    }
+  }
+
+  // Adds where it happened to what goes wrong in a column.
+  template <typename Work>
+  auto in_column(const ColumnReader& column, Work&& work) {
+    try {
+      return work();
+    } catch (CorruptError& error) {
+      if (error.offset() != CorruptError::kNoOffset) {
+        error.add_context(message("column '{}'", column.path()));
+        throw;
+      }
+      CorruptError with_offset(column.offset(), error.message());
+      with_offset.add_context(message("column '{}'", column.path()));
+      throw with_offset;
+    } catch (Error& error) {
+      error.add_context(message("column '{}'", column.path()));
+      throw;
+    }
+  }
+
+  bool open_group(MemorySource& memory) {
+    if (next_shared_ == 0) {
+      std::vector<ChunkRange> ranges;
+      for (const ColumnReader& column : columns_) {
+        in_column(column, [&] {
+          const ColumnChunk& chunk = metadata_->row_groups()[group_].columns[column.leaf()];
+          ranges.push_back(chunk_range(chunk, *metadata_, file_->size()));
+        });
+      }
+      shared_ = plan_shared_reads(ranges, options_.window_bytes);
+      if (shared_blocks_.size() < shared_.size()) shared_blocks_.resize(shared_.size());
+    }
+    for (; next_shared_ < shared_.size(); ++next_shared_) {
+      const ChunkRange range = shared_[next_shared_].range;
+      const auto size = static_cast<size_t>(range.end - range.begin);
+      Block& block = shared_blocks_[next_shared_];
+      if (block.capacity() < size && !memory.allocate(block, size)) return false;
+      file_->read_at(range.begin, {block.data(), size});
+    }
+    next_shared_ = 0;
+    std::vector<const std::byte*> whole(columns_.size(), nullptr);
+    for (size_t i = 0; i < shared_.size(); ++i) {
+      for (size_t column : shared_[i].columns) {
+        const ColumnChunk& chunk = metadata_->row_groups()[group_].columns[columns_[column].leaf()];
+        const ChunkRange range = chunk_range(chunk, *metadata_, file_->size());
+        whole[column] = shared_blocks_[i].data() + (range.begin - shared_[i].range.begin);
+      }
+    }
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      in_column(columns_[i], [&] { columns_[i].open(group_, whole[i]); });
+    }
+    return true;
+  }
+
+  bool begin_batch(MemorySource& memory) {
+    rows_target_ = std::min(limits_.rows_max, group_rows_left_);
+    for (; next_column_ < variable_.size(); ++next_column_) {
+      if (!columns_[variable_[next_column_]].begin_batch(rows_target_, memory)) return false;
+    }
+    next_column_ = 0;
+    rows_ = 0;
+    stride_end_ = 0;
+    return true;
+  }
+
+  // The variable columns advance page border by page border, so that before each stride it is known, or can be found
+  // out, how many rows still fit.
+  bool decode_variable(MemorySource& memory) {
+    if (variable_.empty()) {
+      rows_ = rows_target_;
+      return true;
+    }
+    while (rows_ < rows_target_) {
+      if (stride_end_ == rows_) {
+        for (size_t i : variable_) {
+          if (!in_column(columns_[i], [&] { return columns_[i].load_page(memory); })) return false;
+        }
+        stride_end_ = rows_ + plan_stride();
+        if (stride_end_ == rows_) return true;
+      }
+      for (size_t i : variable_) {
+        if (!in_column(columns_[i], [&] { return columns_[i].decode_to(stride_end_, memory); })) return false;
+      }
+      rows_ = stride_end_;
+    }
+    return true;
+  }
+
+  // Rows of the current pages that still fit in the batch: at least one if it is empty.
+  size_t plan_stride() {
+    size_t rows = rows_target_ - rows_;
+    for (size_t i : variable_) rows = std::min(rows, columns_[i].page_rows_left());
+    const size_t bits_max = limits_.bytes_max * 8;
+    size_t bits = rows_ * row_bits_;
+    size_t bound = rows * row_bits_;
+    for (size_t i : variable_) {
+      bits += columns_[i].data_bytes() * 8;
+      size_t bytes = columns_[i].value_bytes_bound(rows);
+      if (bytes > bits_max / 8) bytes = bits_max / 8 + 1;
+      bound += bytes * 8;
+    }
+    if (bits + bound <= bits_max) return rows;
+    const size_t fitting = count_fitting_rows(rows, bits > bits_max ? 0 : bits_max - bits);
+    return fitting == 0 && rows_ == 0 ? 1 : fitting;
+  }
+
+  // How many of the next `rows` rows have together at most `bits`.
+  size_t count_fitting_rows(size_t rows, size_t bits) {
+    std::vector<ColumnReader::LookAhead> ahead;
+    for (size_t i : variable_) ahead.push_back(columns_[i].look_ahead());
+    uint64_t totals[ValueDecoder::kScratch];
+    for (size_t done = 0; done < rows;) {
+      const size_t part = std::min(rows - done, ValueDecoder::kScratch);
+      std::fill_n(totals, part, 0);
+      for (size_t i = 0; i < variable_.size(); ++i) {
+        const ColumnReader& column = columns_[variable_[i]];
+        in_column(column, [&] { column.add_value_bytes(ahead[i], part, totals); });
+      }
+      for (size_t row = 0; row < part; ++row) {
+        const uint64_t row_bits = totals[row] * 8 + row_bits_;
+        if (row_bits > bits) return done + row;
+        bits -= row_bits;
+      }
+      done += part;
+    }
+    return rows;
+  }
+
+  bool decode_fixed(MemorySource& memory) {
+    for (; next_column_ < fixed_.size(); ++next_column_) {
+      ColumnReader& column = columns_[fixed_[next_column_]];
+      if (!fixed_begun_) {
+        if (!column.begin_batch(rows_, memory)) return false;
+        fixed_begun_ = true;
+      }
+      if (!in_column(column, [&] { return column.decode_to(rows_, memory); })) return false;
+      fixed_begun_ = false;
+    }
+    next_column_ = 0;
+    return true;
+  }
+
+  void finish_batch(MemorySource& memory, std::optional<RecordBatch>& out) {
+    group_rows_left_ -= rows_;
+    if (group_rows_left_ == 0) {
+      for (const ColumnReader& column : columns_) in_column(column, [&] { column.check_end(); });
+    }
+    std::vector<ArrayPtr> arrays;
+    arrays.reserve(columns_.size());
+    for (ColumnReader& column : columns_) {
+      arrays.push_back(column.finish_batch(memory));
+      if (!column.field().nullable && arrays.back()->null_count > 0) {
+        throw_corrupt(CorruptError::kNoOffset, "column '{}' has nulls and must not", column.path());
+      }
+    }
+    out.emplace(schema_, static_cast<int64_t>(rows_), std::move(arrays));
+    phase_ = Phase::kBegin;
+    if (group_rows_left_ == 0) {
+      ++group_;
+      phase_ = Phase::kGroup;
+    }
+  }
+
+  void close() {
+    for (ColumnReader& column : columns_) column.close();
+    shared_blocks_.clear();
+    phase_ = Phase::kEnd;
+  }
+
+  std::shared_ptr<const InputFile> file_;
+  std::shared_ptr<const FileMetadata> metadata_;
+  ReadOptions options_;
+  MemoryPool& pool_;
+  std::unique_ptr<Decompressor> own_decompressor_;
+  Decompressor* decompressor_ = nullptr;
+  SchemaPtr schema_;
+  // memory_needs tells the columns what it found out: how large their estimates may get. It changes no result.
+  mutable std::vector<ColumnReader> columns_;
+  std::vector<size_t> variable_;  // indices of columns
+  std::vector<size_t> fixed_;
+  size_t row_bits_ = 0;
+  BatchLimits limits_;
+  size_t group_end_ = 0;
+
+  Phase phase_ = Phase::kGroup;
+  size_t group_ = 0;
+  size_t group_rows_left_ = 0;
+  std::vector<SharedRead> shared_;
+  std::vector<Block> shared_blocks_;
+  size_t next_shared_ = 0;
+  size_t rows_target_ = 0;
+  size_t rows_ = 0;        // of the batch, decided so far
+  size_t stride_end_ = 0;  // rows that the variable columns are on the way to
+  size_t next_column_ = 0;
+  bool fixed_begun_ = false;
+  size_t needed_bytes_ = 0;
+};
+
+BatchReader::BatchReader(std::shared_ptr<const InputFile> file, std::shared_ptr<const FileMetadata> metadata,
+                         ReadOptions options, MemoryPool& pool)
+    : impl_(std::make_unique<Impl>(std::move(file), std::move(metadata), std::move(options), pool)) {}
+BatchReader::~BatchReader() = default;
+BatchReader::BatchReader(BatchReader&&) noexcept = default;
+BatchReader& BatchReader::operator=(BatchReader&&) noexcept = default;
+
+const SchemaPtr& BatchReader::schema() const {
+  return impl_->schema();
+}
+
+BatchReader::MemoryNeeds BatchReader::memory_needs(bool walk_page_headers) const {
+  return impl_->memory_needs(walk_page_headers);
+}
+
+BatchReader::Step BatchReader::step(Reservation& reservation, std::optional<RecordBatch>& out) {
+  return impl_->step(reservation, out);
+}
+
+size_t BatchReader::needed_bytes() const {
+  return impl_->needed_bytes();
+}
+
+std::optional<RecordBatch> BatchReader::next() {
+  Reservation reservation = impl_->pool().reserve(0);
+  std::optional<RecordBatch> batch;
+  if (step(reservation, batch) == Step::kNeedMemory) {
+    const size_t missing = impl_->needed_bytes();
+    throw MemoryLimitError(impl_->pool().stats().held_bytes + missing,
+                           message("reading a Parquet file needs {} more bytes than the budget has", missing));
+  }
+  return batch;
+}
+
+}  // namespace frazil::parquet

@@ -1,0 +1,228 @@
+#include "frazil/parquet/chunk_pages.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "frazil/base/crc32.h"
+#include "frazil/base/error.h"
+
+namespace frazil::parquet {
+
+namespace {
+
+// Most headers are shorter; the rest is found by trying with more.
+constexpr size_t kHeaderBytesFirst = 512;
+
+constexpr size_t kContextBytesMax = size_t{64} << 20;
+
+// parquet-mr before 1.2.9 did not count the dictionary page's header in the size of a chunk (PARQUET-816).
+bool sizes_lack_dictionary_header(std::string_view created_by) {
+  return created_by.starts_with("parquet-mr version 1.0") || created_by.starts_with("parquet-mr version 1.1") ||
+         created_by.starts_with("parquet-mr version 1.2.") || created_by == "parquet-mr";
+}
+
+}  // namespace
+
+Codec to_codec(CompressionCodec codec) {
+  switch (codec) {
+    case CompressionCodec::kUncompressed:
+      return Codec::kNone;
+    case CompressionCodec::kSnappy:
+      return Codec::kSnappy;
+    case CompressionCodec::kGzip:
+      return Codec::kGzip;
+    case CompressionCodec::kBrotli:
+      return Codec::kBrotli;
+    case CompressionCodec::kLz4:
+      return Codec::kLz4Hadoop;
+    case CompressionCodec::kZstd:
+      return Codec::kZstd;
+    case CompressionCodec::kLz4Raw:
+      return Codec::kLz4Raw;
+    case CompressionCodec::kLzo:
+    case CompressionCodec::kUnknown:
+      break;
+  }
+  throw_error(ErrorKind::kUnsupported, "codec {} is not read", to_string(codec));
+}
+
+size_t decompressed_bytes_max(CompressionCodec codec, size_t compressed) {
+  switch (codec) {
+    case CompressionCodec::kUncompressed:
+      return compressed;
+    case CompressionCodec::kSnappy:  // 64 bytes from a copy of 3, rounded up
+      return compressed * 32 + 64;
+    case CompressionCodec::kLz4:
+    case CompressionCodec::kLz4Raw:  // 255 from each byte of a match's length
+      return compressed * 256 + 64;
+    case CompressionCodec::kGzip:  // 258 from 2 bits
+      return compressed * 1100 + 1024;
+    default:
+      return SIZE_MAX;
+  }
+}
+
+ChunkRange chunk_range(const ColumnChunk& chunk, const FileMetadata& metadata, uint64_t file_size) {
+  const int64_t start = chunk.start_offset();
+  if (start < 4 || chunk.total_compressed_size < 0 || static_cast<uint64_t>(start) > file_size ||
+      static_cast<uint64_t>(chunk.total_compressed_size) > file_size - static_cast<uint64_t>(start)) {
+    throw_corrupt(CorruptError::kNoOffset, "column chunk exceeds the file: {} + {} > {}", start,
+                  chunk.total_compressed_size, file_size);
+  }
+  ChunkRange range{static_cast<uint64_t>(start), static_cast<uint64_t>(start + chunk.total_compressed_size)};
+  if (chunk.dictionary_page_offset > 0 && sizes_lack_dictionary_header(metadata.created_by())) {
+    range.end = std::min(range.end + 100, file_size);
+  }
+  return range;
+}
+
+void ChunkPages::open(const ColumnChunk& chunk, ChunkRange range) {
+  codec_ = chunk.codec;
+  range_ = range;
+  position_ = range.begin;
+  has_header_ = false;
+  is_loaded_ = false;
+  window_size_ = 0;
+  whole_ = nullptr;
+}
+
+void ChunkPages::open(const ColumnChunk& chunk, ChunkRange range, const std::byte* bytes) {
+  open(chunk, range);
+  whole_ = bytes;
+}
+
+void ChunkPages::close() {
+  window_ = Block();
+  window_size_ = 0;
+  page_buffer_ = Block();
+  whole_ = nullptr;
+  has_header_ = false;
+  is_loaded_ = false;
+  position_ = range_.end = range_.begin;
+}
+
+const std::byte* ChunkPages::fetch(uint64_t offset, size_t size, MemorySource& memory) {
+  if (whole_ != nullptr) return whole_ + (offset - range_.begin);
+  if (window_size_ > 0 && offset >= window_offset_ && offset + size <= window_offset_ + window_size_) {
+    return window_.data() + (offset - window_offset_);
+  }
+  const auto chunk_left = static_cast<size_t>(range_.end - offset);
+  const size_t wanted = std::min(std::max(size, options_.window_bytes), chunk_left);
+  size_t kept = 0;  // bytes that the window has already
+  if (window_.capacity() < size) {
+    window_size_ = 0;
+    if (!memory.allocate(window_, wanted)) return nullptr;
+  } else if (window_size_ > 0 && offset >= window_offset_ && offset < window_offset_ + window_size_) {
+    const auto skipped = static_cast<size_t>(offset - window_offset_);
+    kept = window_size_ - skipped;
+    std::memmove(window_.data(), window_.data() + skipped, kept);
+  }
+  const size_t filled = std::min(window_.capacity(), chunk_left);
+  window_size_ = 0;  // until the read has succeeded
+  file_->read_at(offset + kept, {window_.data() + kept, filled - kept});
+  window_offset_ = offset;
+  window_size_ = filled;
+  return window_.data();
+}
+
+bool ChunkPages::read_header(MemorySource& memory) {
+  const uint64_t left = range_.end - position_;
+  for (size_t size = kHeaderBytesFirst;; size *= 8) {
+    const auto given = static_cast<size_t>(std::min<uint64_t>({left, size, kPageHeaderBytesMax}));
+    const std::byte* bytes = fetch(position_, given, memory);
+    if (bytes == nullptr) return false;
+    try {
+      page_.header = parse_page_header({bytes, given}, position_);
+      break;
+    } catch (const CorruptError&) {
+      // Perhaps it was only cut short.
+      if (given == left || given == kPageHeaderBytesMax) throw;
+    }
+  }
+  if (static_cast<uint64_t>(page_.header.compressed_size) > left - page_.header.header_size) {
+    throw_corrupt(position_, "page of {} bytes in the last {} of its column chunk", page_.header.compressed_size,
+                  left - page_.header.header_size);
+  }
+  page_.offset = position_;
+  has_header_ = true;
+  return true;
+}
+
+bool ChunkPages::decompress(std::span<const std::byte> compressed, size_t size, MemorySource& memory) {
+  if (size > decompressed_bytes_max(codec_, compressed.size())) {
+    throw_corrupt(position_, "page: {} bytes of {} cannot become {}", compressed.size(), to_string(codec_), size);
+  }
+  if (page_buffer_.capacity() < size && !memory.allocate(page_buffer_, size)) return false;
+  // The contexts of a codec are charged to the pool itself when they are made: the promise makes room for them.
+  for (size_t context_bytes = kContextBytesFirst;; context_bytes *= 4) {
+    try {
+      decompressor_->decompress(to_codec(codec_), compressed, {page_buffer_.data(), size});
+      return true;
+    } catch (const CorruptError& error) {
+      throw_corrupt(position_, "page: {}", error.message());
+    } catch (const MemoryLimitError&) {
+      if (!memory.leave_to_pool(context_bytes)) return false;
+      if (context_bytes > kContextBytesMax) throw;
+    }
+  }
+}
+
+bool ChunkPages::read_payload(MemorySource& memory) {
+  const PageHeader& header = page_.header;
+  const auto compressed_size = static_cast<size_t>(header.compressed_size);
+  auto uncompressed_size = static_cast<size_t>(header.uncompressed_size);
+  const std::byte* bytes = fetch(position_ + header.header_size, compressed_size, memory);
+  if (bytes == nullptr) return false;
+  std::span<const std::byte> payload(bytes, compressed_size);
+  if (options_.verify_checksums && header.crc && crc32(payload) != *header.crc) {
+    throw_corrupt(position_, "page: the checksum does not match");
+  }
+
+  page_.repetition_levels = {};
+  page_.definition_levels = {};
+  bool is_compressed = codec_ != CompressionCodec::kUncompressed;
+  if (header.type == PageType::kDataV2) {
+    const auto repetition_size = static_cast<size_t>(header.repetition_size);
+    const auto definition_size = static_cast<size_t>(header.definition_size);
+    page_.repetition_levels = payload.first(repetition_size);
+    page_.definition_levels = payload.subspan(repetition_size, definition_size);
+    payload = payload.subspan(repetition_size + definition_size);
+    uncompressed_size -= repetition_size + definition_size;
+    is_compressed = is_compressed && header.is_compressed;
+  }
+  if (!is_compressed) {
+    page_.values = payload;
+  } else if (uncompressed_size == 0) {
+    // No values: some codecs need a few bytes to say so, and some writers leave even these out.
+    page_.values = payload.first(0);
+  } else {
+    if (!decompress(payload, uncompressed_size, memory)) return false;
+    page_.values = {page_buffer_.data(), uncompressed_size};
+  }
+  return true;
+}
+
+ChunkPages::Status ChunkPages::load(MemorySource& memory) {
+  while (!is_loaded_) {
+    if (!has_header_) {
+      if (position_ >= range_.end) return Status::kEnd;
+      if (!read_header(memory)) return Status::kNeedMemory;
+    }
+    if (page_.header.type == PageType::kIndex || page_.header.type == PageType::kUnknown) {
+      advance();
+      continue;
+    }
+    if (!read_payload(memory)) return Status::kNeedMemory;
+    is_loaded_ = true;
+  }
+  return Status::kPage;
+}
+
+void ChunkPages::advance() {
+  position_ += page_.header.header_size + static_cast<uint64_t>(page_.header.compressed_size);
+  has_header_ = false;
+  is_loaded_ = false;
+}
+
+}  // namespace frazil::parquet

@@ -1,0 +1,94 @@
+// The pages of one column chunk, in order, each decompressed when it is asked for.
+//
+// The chunk's bytes pass through a window: one block that holds a part of the chunk, filled by reads of its size and
+// made larger only for a page that does not fit. A page that is not compressed is used where it lies in the window.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "frazil/codec/codec.h"
+#include "frazil/io/file_system.h"
+#include "frazil/memory/memory_pool.h"
+#include "frazil/parquet/memory_source.h"
+#include "frazil/parquet/metadata.h"
+#include "frazil/parquet/page_header.h"
+
+namespace frazil::parquet {
+
+struct Page {
+  PageHeader header;
+  uint64_t offset = 0;  // of the header in the file
+  // v2: the levels, which are never compressed. v1: in front of the values.
+  std::span<const std::byte> repetition_levels;
+  std::span<const std::byte> definition_levels;
+  std::span<const std::byte> values;  // decompressed; v1: levels and values
+};
+
+// Where the bytes of a chunk are, checked against the file. Throws CorruptError.
+struct ChunkRange {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+ChunkRange chunk_range(const ColumnChunk& chunk, const FileMetadata& metadata, uint64_t file_size);
+
+class ChunkPages {
+ public:
+  struct Options {
+    size_t window_bytes = size_t{256} << 10;
+    bool verify_checksums = false;
+  };
+
+  // Borrows all, for its life.
+  ChunkPages(const InputFile& file, Decompressor& decompressor, Options options)
+      : file_(&file), decompressor_(&decompressor), options_(options) {}
+
+  // Starts a chunk. The blocks of the chunk before stay for this one.
+  void open(const ColumnChunk& chunk, ChunkRange range);
+  // The same, with its bytes already in memory, which somebody else owns: padded like a pool block.
+  void open(const ColumnChunk& chunk, ChunkRange range, const std::byte* bytes);
+  // Frees the blocks.
+  void close();
+
+  enum class Status : uint8_t { kPage, kEnd, kNeedMemory };
+  // Loads the current page, or says that there is none. Repeatable. page() is valid until advance(). Pages of unknown
+  // types are passed over.
+  Status load(MemorySource& memory);
+  const Page& page() const { return page_; }
+  void advance();
+  uint64_t position() const { return position_; }
+
+ private:
+  // `size` bytes at `offset` of the file, within the chunk; nullptr without the memory for it. Padded behind.
+  const std::byte* fetch(uint64_t offset, size_t size, MemorySource& memory);
+  bool read_header(MemorySource& memory);
+  bool read_payload(MemorySource& memory);
+  bool decompress(std::span<const std::byte> compressed, size_t size, MemorySource& memory);
+
+  const InputFile* file_;
+  Decompressor* decompressor_;
+  Options options_;
+  CompressionCodec codec_ = CompressionCodec::kUncompressed;
+  ChunkRange range_;
+  uint64_t position_ = 0;  // of the current page's header
+  bool has_header_ = false;
+  bool is_loaded_ = false;
+  Page page_;
+
+  Block window_;
+  uint64_t window_offset_ = 0;  // in the file, of the window's first byte
+  size_t window_size_ = 0;
+  const std::byte* whole_ = nullptr;  // the chunk itself instead of a window
+  Block page_buffer_;
+};
+
+// Room that is left to the pool for a codec's context at first; four times as much if that is not enough.
+inline constexpr size_t kContextBytesFirst = size_t{160} << 10;
+
+// The codec layer's name for it. Throws Error(kUnsupported) for LZO and unknown codecs.
+Codec to_codec(CompressionCodec codec);
+// More than `compressed` bytes of it can become: a claim beyond it is false. SIZE_MAX where there is no useful limit.
+size_t decompressed_bytes_max(CompressionCodec codec, size_t compressed);
+
+}  // namespace frazil::parquet

@@ -1,0 +1,105 @@
+#include "frazil/parquet/hybrid.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "frazil/base/byte_reader.h"
+#include "frazil/base/error.h"
+
+namespace frazil::parquet {
+
+HybridReader::HybridReader(std::span<const std::byte> bytes, int width)
+    : cursor_(bytes.data()), end_(bytes.data() + bytes.size()), width_(static_cast<uint8_t>(width)) {
+  if (width < 0 || width > 32) throw_corrupt(CorruptError::kNoOffset, "bit width {} of levels or indices", width);
+  if (width == 0) {
+    is_repeated_ = true;
+    run_left_ = UINT64_MAX;
+  }
+}
+
+bool HybridReader::next_run() {
+  while (run_left_ == 0) {
+    uint64_t header = 0;
+    int shift = 0;
+    for (;;) {
+      if (cursor_ == end_) {
+        if (shift == 0) return false;
+        throw_corrupt(CorruptError::kNoOffset, "a run of levels or indices is cut");
+      }
+      const auto byte = std::to_integer<uint64_t>(*cursor_++);
+      header |= (byte & 0x7F) << shift;
+      if (byte < 0x80) break;
+      shift += 7;
+      if (shift > 56) throw_corrupt(CorruptError::kNoOffset, "a run of levels or indices has a damaged length");
+    }
+    const uint64_t count = header >> 1;
+    const auto left = static_cast<size_t>(end_ - cursor_);
+    is_repeated_ = (header & 1) == 0;
+    if (is_repeated_) {
+      const size_t value_bytes = (width_ + 7U) / 8;
+      if (left < value_bytes) throw_corrupt(CorruptError::kNoOffset, "a run of levels or indices is cut");
+      value_ = 0;
+      std::memcpy(&value_, cursor_, value_bytes);
+      cursor_ += value_bytes;
+      run_left_ = count;
+    } else {
+      packed_ = cursor_;
+      packed_position_ = 0;
+      if (count <= left / width_) {
+        cursor_ += static_cast<size_t>(count) * width_;
+        run_left_ = count * 8;
+      } else {
+        // Cut: what is whole counts. Nothing can follow it.
+        cursor_ = end_;
+        run_left_ = left * 8 / width_;
+        if (run_left_ == 0 && count > 0) return false;
+      }
+    }
+  }
+  return true;
+}
+
+void HybridReader::unpack(const Kernels& kernels, uint32_t* target, size_t count) {
+  run_left_ -= count;
+  // Groups of 8 start on a byte: the values in front of the next group come out of one that is unpacked again.
+  const auto in_group = static_cast<size_t>(packed_position_ & 7);
+  const std::byte* source = packed_ + (packed_position_ >> 3) * width_;
+  packed_position_ += count;
+  if (in_group != 0) {
+    uint32_t group[8 + 32];
+    kernels.unpack(source, width_, group, 8);
+    const size_t head = std::min<size_t>(count, 8 - in_group);
+    std::memcpy(target, group + in_group, head * sizeof(uint32_t));
+    target += head;
+    count -= head;
+    source += width_;
+  }
+  if (count > 0) kernels.unpack(source, width_, target, count);
+}
+
+size_t HybridReader::read(const Kernels& kernels, uint32_t* target, size_t count) {
+  size_t done = 0;
+  while (done < count && next_run()) {
+    const auto part = static_cast<size_t>(std::min<uint64_t>(run_left_, count - done));
+    if (is_repeated_) {
+      std::fill_n(target + done, part, value_);
+      skip_in_run(part);
+    } else {
+      unpack(kernels, target + done, part);
+    }
+    done += part;
+  }
+  return done;
+}
+
+size_t HybridReader::skip(size_t count) {
+  size_t done = 0;
+  while (done < count && next_run()) {
+    const auto part = static_cast<size_t>(std::min<uint64_t>(run_left_, count - done));
+    skip_in_run(part);
+    done += part;
+  }
+  return done;
+}
+
+}  // namespace frazil::parquet

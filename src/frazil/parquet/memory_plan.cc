@@ -1,0 +1,284 @@
+#include "frazil/parquet/memory_plan.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "frazil/base/bits.h"
+#include "frazil/base/error.h"
+#include "frazil/memory/memory_pool.h"
+#include "frazil/parquet/chunk_pages.h"
+#include "frazil/parquet/page_header.h"
+#include "frazil/parquet/thrift.h"
+
+namespace frazil::parquet {
+
+namespace {
+
+constexpr size_t kUnknown = std::numeric_limits<size_t>::max();
+constexpr uint64_t kSharedGapMax = uint64_t{32} << 10;
+constexpr uint64_t kSharedReadMax = uint64_t{1} << 20;
+
+// Of one column, over all row groups that are read.
+struct ColumnFacts {
+  size_t window = 0;      // bytes of the block that chunks pass through
+  size_t page = 0;        // decompressed
+  size_t dictionary = 0;  // as ValueDecoder stores it
+  size_t data = 0;        // of a batch's variable values
+};
+
+size_t times(size_t left, size_t right) {
+  size_t product = 0;
+  return __builtin_mul_overflow(left, right, &product) ? kUnknown : product;
+}
+
+size_t plus(size_t left, size_t right) {
+  size_t sum = 0;
+  return __builtin_add_overflow(left, right, &sum) ? kUnknown : sum;
+}
+
+size_t block_bytes(size_t size) {
+  return size == 0 ? 0 : MemoryPool::block_bytes(size);
+}
+
+size_t to_size(int64_t value) {
+  return value < 0 ? 0 : static_cast<size_t>(value);
+}
+
+// Bytes of all BYTE_ARRAY values of the chunk, where the writer told them (SizeStatistics); else unknown.
+size_t unencoded_bytes(const ColumnChunk& chunk) {
+  if (chunk.size_statistics.empty()) return kUnknown;
+  ThriftReader reader(chunk.size_statistics);
+  for (ThriftFields fields(reader); fields.next();) {
+    if (fields.id() == 1) return to_size(fields.i64());
+    fields.skip();
+  }
+  return kUnknown;
+}
+
+// The storage of a dictionary page of `page_bytes`, `count` values of it known or not.
+size_t dictionary_storage(const Conversion& conversion, bool is_variable, size_t page_bytes, size_t count) {
+  const auto source = static_cast<size_t>(conversion.source_width);
+  count = std::min(count, page_bytes / (source > 0 ? source : 4));
+  if (!is_variable) return times(count, static_cast<size_t>(conversion.target_width));
+  return page_bytes + count * 8;
+}
+
+bool may_have_dictionary(const ColumnChunk& chunk) {
+  return chunk.dictionary_page_offset > 0 || chunk.declares(Encoding::kPlainDictionary) ||
+         chunk.declares(Encoding::kRleDictionary) || chunk.encodings == 0;
+}
+
+void add_footer_facts(const ColumnReader& column, const ColumnChunk& chunk, ColumnFacts& facts) {
+  const size_t compressed = to_size(chunk.total_compressed_size);
+  const size_t uncompressed = to_size(chunk.total_uncompressed_size);
+  facts.window = std::max(facts.window, compressed);
+  if (chunk.codec != CompressionCodec::kUncompressed) facts.page = std::max(facts.page, uncompressed);
+  const bool dictionary = may_have_dictionary(chunk);
+  if (dictionary) {
+    facts.dictionary = std::max(facts.dictionary,
+                                dictionary_storage(column.conversion(), column.is_variable(), uncompressed, kUnknown));
+  }
+  if (!column.is_variable()) return;
+  size_t data = unencoded_bytes(chunk);
+  if (column.conversion().source_width > 0) {
+    data = times(to_size(chunk.value_count), static_cast<size_t>(column.conversion().source_width));
+  } else if (!dictionary) {
+    data = std::min(data, uncompressed);
+  }
+  facts.data = std::max(facts.data, data);
+}
+
+// ---- Walking page headers ----
+
+struct PageFacts {
+  size_t rows = 0;
+  size_t data = 0;  // bytes of variable values
+};
+
+// The most bytes of variable values that `rows` consecutive rows touch, wherever they start.
+size_t most_bytes(std::span<const PageFacts> pages, size_t rows) {
+  size_t most = 0;
+  size_t first = 0;
+  size_t sum = 0;
+  size_t inner_rows = 0;  // of pages first + 1 .. last - 1, which lie inside of the rows
+  for (size_t last = 0; last < pages.size(); ++last) {
+    sum = plus(sum, pages[last].data);
+    if (last > first + 1) inner_rows += pages[last - 1].rows;
+    // One row of the first page, one of the last, and all between.
+    while (first < last && inner_rows + 2 > rows) {
+      sum = sum == kUnknown ? kUnknown : sum - pages[first].data;
+      ++first;
+      if (first < last) inner_rows -= std::min(inner_rows, pages[first].rows);
+    }
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
+PageHeader read_page_header(const InputFile& file, uint64_t position, uint64_t end) {
+  std::byte first[256];
+  for (size_t size = sizeof(first);; size *= 16) {
+    const auto given = static_cast<size_t>(std::min<uint64_t>({size, end - position, kPageHeaderBytesMax}));
+    std::vector<std::byte> more;
+    std::span<std::byte> bytes(first, std::min(given, sizeof(first)));
+    if (given > sizeof(first)) {
+      more.resize(given);
+      bytes = more;
+    }
+    file.read_at(position, bytes);
+    try {
+      return parse_page_header(bytes, position);
+    } catch (const CorruptError&) {
+      if (given == end - position || given == kPageHeaderBytesMax) throw;
+    }
+  }
+}
+
+void add_page_facts(const InputFile& file, const ColumnReader& column, const ColumnChunk& chunk, ChunkRange range,
+                    size_t rows_max, ColumnFacts& facts) {
+  const bool is_variable = column.is_variable();
+  const auto source_width = static_cast<size_t>(column.conversion().source_width);
+  std::vector<PageFacts> pages;
+  size_t dictionary_page = 0;
+  uint64_t position = range.begin;
+  uint64_t rows = 0;
+  while (position < range.end && rows < to_size(chunk.value_count)) {
+    const PageHeader header = read_page_header(file, position, range.end);
+    const auto compressed = to_size(header.compressed_size);
+    const auto uncompressed = to_size(header.uncompressed_size);
+    const auto count = to_size(header.value_count);
+    facts.window = std::max(facts.window, std::max<size_t>(compressed, header.header_size));
+    if (chunk.codec != CompressionCodec::kUncompressed) facts.page = std::max(facts.page, uncompressed);
+    if (header.type == PageType::kDictionary) {
+      dictionary_page = uncompressed;
+      facts.dictionary =
+          std::max(facts.dictionary, dictionary_storage(column.conversion(), is_variable, uncompressed, count));
+    } else if (header.type == PageType::kData || header.type == PageType::kDataV2) {
+      rows += count;
+      if (is_variable) {
+        const bool indexed =
+            header.encoding == Encoding::kPlainDictionary || header.encoding == Encoding::kRleDictionary;
+        size_t data = uncompressed;
+        if (source_width > 0) {
+          data = times(count, source_width);
+        } else if (indexed) {
+          data = times(count, dictionary_page);
+        }
+        pages.push_back({count, data});
+      }
+    }
+    position += header.header_size + compressed;
+    if (position > range.end) throw_corrupt(position, "page exceeds its column chunk");
+  }
+  if (is_variable) {
+    facts.data = std::max(facts.data, std::min(most_bytes(pages, rows_max), unencoded_bytes(chunk)));
+  }
+}
+
+// Contexts of codecs, as ChunkPages makes room for them.
+size_t context_bytes(CompressionCodec codec, size_t page) {
+  switch (codec) {
+    case CompressionCodec::kGzip:
+    case CompressionCodec::kZstd:
+      return kContextBytesFirst;
+    case CompressionCodec::kBrotli:  // with a window of up to 16 MiB
+      return kContextBytesFirst * 5 + 4 * std::min(page, size_t{16} << 20);
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+std::vector<SharedRead> plan_shared_reads(std::span<const ChunkRange> chunks, size_t window_bytes) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    if (chunks[i].end - chunks[i].begin <= window_bytes) order.push_back(i);
+  }
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return chunks[a].begin != chunks[b].begin ? chunks[a].begin < chunks[b].begin : a < b;
+  });
+  std::vector<SharedRead> reads;
+  for (size_t i : order) {
+    const ChunkRange& chunk = chunks[i];
+    if (!reads.empty()) {
+      SharedRead& last = reads.back();
+      const uint64_t end = std::max(chunk.end, last.range.end);
+      if (chunk.begin <= last.range.end + kSharedGapMax && end - last.range.begin <= kSharedReadMax) {
+        last.range.end = end;
+        last.columns.push_back(i);
+        continue;
+      }
+    }
+    reads.push_back({chunk, {i}});
+  }
+  std::erase_if(reads, [](const SharedRead& read) { return read.columns.size() < 2; });
+  return reads;
+}
+
+MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, std::span<const ColumnReader> columns,
+                       std::span<const size_t> row_groups, const ReadOptions& options, const BatchLimits& limits,
+                       bool walk_page_headers) {
+  MemoryPlan plan;
+  std::vector<ColumnFacts> facts(columns.size());
+  size_t shared = 0;
+  size_t contexts = 0;
+  size_t rows = 0;
+  for (size_t group : row_groups) {
+    const RowGroup& row_group = metadata.row_groups()[group];
+    if (row_group.row_count == 0) continue;
+    rows = std::max(rows, std::min(limits.rows_max, to_size(row_group.row_count)));
+    std::vector<ChunkRange> ranges;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      const ColumnChunk& chunk = row_group.columns[columns[i].leaf()];
+      ranges.push_back(chunk_range(chunk, metadata, file.size()));
+      if (walk_page_headers) {
+        add_page_facts(file, columns[i], chunk, ranges.back(), limits.rows_max, facts[i]);
+      } else {
+        add_footer_facts(columns[i], chunk, facts[i]);
+      }
+      contexts = std::max(contexts, context_bytes(chunk.codec, facts[i].page));
+      // A window is at most the chunk, and at least what is read at a time.
+      const size_t chunk_bytes = static_cast<size_t>(ranges.back().end - ranges.back().begin);
+      facts[i].window = std::max(facts[i].window, std::min(chunk_bytes, options.window_bytes));
+    }
+    size_t group_shared = 0;
+    for (const SharedRead& read : plan_shared_reads(ranges, options.window_bytes)) {
+      group_shared += block_bytes(static_cast<size_t>(read.range.end - read.range.begin));
+    }
+    shared = std::max(shared, group_shared);
+  }
+
+  size_t working = plus(shared, contexts);
+  size_t batch = 0;
+  size_t data_blocks = 0;
+  size_t data_sum = 0;
+  size_t data_block_max = 0;
+  size_t variable_count = 0;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const ColumnReader& column = columns[i];
+    for (size_t bytes : {facts[i].window, facts[i].page, facts[i].dictionary})
+      working = plus(working, block_bytes(bytes));
+    if (rows > 0) batch = plus(batch, block_bytes(column.fixed_bytes(rows)));
+    if (column.has_validity()) batch = plus(batch, block_bytes(bytes_for_bits(rows)));
+    plan.data_bytes.push_back(std::min(facts[i].data, limits.bytes_max));
+    if (!column.is_variable()) continue;
+    const size_t block = block_bytes(std::max(plan.data_bytes.back(), kDataBytesMin));
+    ++variable_count;
+    data_sum = plus(data_sum, plan.data_bytes.back());
+    data_blocks = plus(data_blocks, block);
+    data_block_max = std::max(data_block_max, block);
+  }
+  // Together the values of a batch have at most bytes_max; a block adds a quarter and a page to what is in it.
+  size_t batch_data = data_blocks;
+  if (data_sum > limits.bytes_max) {
+    const size_t trimmed = limits.bytes_max + limits.bytes_max / 4 + variable_count * 4096;
+    batch_data = std::min(batch_data, trimmed + trimmed / 4 + variable_count * 8192);
+  }
+  plan.needs.batch_bytes = plus(batch, batch_data);
+  // While a batch is made, its blocks are not trimmed yet, and one of them may be on its way into a larger one.
+  plan.needs.working_bytes = plus(plus(working, data_blocks - batch_data), data_block_max);
+  return plan;
+}
+
+}  // namespace frazil::parquet

@@ -1,0 +1,88 @@
+// Where a step of a reader takes memory from: the reservation that the caller passed. An allocation that does not fit is
+// an outcome, not a failure: the step stops in a state from which it can go on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "frazil/memory/memory_pool.h"
+
+namespace frazil::parquet {
+
+// A pool block of the size that was asked for, whatever part of it is in use.
+class Block {
+ public:
+  Block() noexcept = default;
+  Block(Block&& other) noexcept : buffer_(std::move(other.buffer_)), capacity_(std::exchange(other.capacity_, 0)) {}
+  Block& operator=(Block&& other) noexcept {
+    buffer_ = std::move(other.buffer_);
+    capacity_ = std::exchange(other.capacity_, 0);
+    return *this;
+  }
+
+  size_t capacity() const { return capacity_; }
+  std::byte* data() { return buffer_.data(); }
+  const std::byte* data() const { return buffer_.data(); }
+  template <typename T>
+  T* as() {
+    return reinterpret_cast<T*>(buffer_.data());
+  }
+  // Its first `size` <= capacity() bytes as an immutable buffer; *this is empty afterwards.
+  Buffer freeze(size_t size) {
+    capacity_ = 0;
+    buffer_.set_size(size);
+    return std::move(buffer_).freeze();
+  }
+
+ private:
+  friend class MemorySource;
+  MutableBuffer buffer_;
+  size_t capacity_ = 0;
+};
+
+class MemorySource {
+ public:
+  explicit MemorySource(Reservation& reservation) : reservation_(reservation) {}
+
+  // A block of `size` bytes into `target`, whose old block is freed first. False, and target empty, if reservation and
+  // pool lack the room; needed_bytes() then says what the reservation must offer.
+  [[nodiscard]] bool allocate(Block& target, size_t size) {
+    free(target);
+    const size_t block = MemoryPool::block_bytes(size);
+    if (!require(block)) return false;
+    target.buffer_ = reservation_.allocate(size);
+    target.capacity_ = size;
+    return true;
+  }
+
+  // Frees the block and takes its bytes back into the reservation, if nobody else was faster.
+  void free(Block& block) {
+    if (block.capacity_ == 0) return;
+    const size_t bytes = MemoryPool::block_bytes(block.capacity_);
+    block = Block();
+    static_cast<void>(reservation_.try_grow(bytes));
+  }
+
+  // Gives up `bytes` of the promise, so that somebody who charges the pool itself finds them there.
+  [[nodiscard]] bool leave_to_pool(size_t bytes) {
+    if (!require(bytes)) return false;
+    reservation_.shrink(reservation_.available() - bytes);
+    return true;
+  }
+
+  // After a false.
+  size_t needed_bytes() const { return needed_bytes_; }
+
+ private:
+  bool require(size_t bytes) {
+    if (bytes <= reservation_.available() || reservation_.try_grow(bytes - reservation_.available())) return true;
+    needed_bytes_ = bytes;
+    return false;
+  }
+
+  Reservation& reservation_;
+  size_t needed_bytes_ = 0;
+};
+
+}  // namespace frazil::parquet

@@ -1,0 +1,121 @@
+// Decodes the values of one column, page after page, straight into Arrow buffers. Nulls are not its business: values
+// stand one after the other in a page, and so they are written; who knows the levels moves them to their rows.
+//
+//   PLAIN       BOOLEAN: bits;  BYTE_ARRAY: (length:u32 bytes)*;  others: fixed width, little-endian
+//   RLE         BOOLEAN: length:u32 hybrid of width 1
+//   dictionary  width:u8 hybrid of indices into the values of the dictionary page, which are PLAIN
+//
+// Pages must be readable for kBlockPadding bytes behind their end, targets writable for as many.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "frazil/parquet/convert.h"
+#include "frazil/parquet/format.h"
+#include "frazil/parquet/hybrid.h"
+#include "frazil/parquet/kernels.h"
+#include "frazil/parquet/memory_source.h"
+
+namespace frazil::parquet {
+
+class ValueDecoder {
+ public:
+  ValueDecoder(const Conversion& conversion, PhysicalType type, bool validate_utf8)
+      : conversion_(conversion), kernels_(&kernels()), type_(type), validate_utf8_(validate_utf8) {}
+
+  // ---- Dictionary ----
+
+  // The size of dictionary_storage() that set_dictionary needs. Throws CorruptError if `page` is not `count` plain values.
+  size_t dictionary_bytes(std::span<const std::byte> page, size_t count) const;
+  // Converts the values into the storage; the page is not needed afterwards.
+  void set_dictionary(std::span<const std::byte> page, size_t count);
+  // Its block stays for the next one.
+  void clear_dictionary();
+  Block& dictionary_storage() { return dictionary_; }
+  bool has_dictionary() const { return has_dictionary_; }
+  // Of BYTE_ARRAY, for guesses.
+  size_t dictionary_value_bytes_mean() const {
+    return dictionary_count_ == 0 ? 0 : dictionary_data_bytes_ / dictionary_count_;
+  }
+
+  // ---- Pages ----
+
+  // Starts a page; borrows its bytes. Throws CorruptError for a damaged start, and false if the encoding is not read
+  // for this type.
+  [[nodiscard]] bool start(Encoding encoding, std::span<const std::byte> values);
+
+  // Each throws CorruptError unless `count` more values are there and right.
+  void decode_fixed(size_t count, std::byte* target);
+  void decode_bits(size_t count, uint8_t* target, size_t bit_offset);
+  // Writes the end offset of each value to ends[0..], the bytes behind data[used], and returns how many values it did:
+  // fewer than `count` only where the next one would not fit in `capacity`. `used` grows.
+  size_t decode_bytes(size_t count, int32_t* ends, std::byte* data, size_t capacity, size_t& used);
+  size_t decode_bytes(size_t count, int64_t* ends, std::byte* data, size_t capacity, size_t& used);
+  void skip(size_t count);
+
+  // ---- Looking ahead, kBytes and kLargeBytes only ----
+
+  // No `count` values of this page have more bytes.
+  size_t value_bytes_bound(size_t count) const;
+  // A place in the page. Walking it does not move the decoder.
+  struct Cursor {
+    const std::byte* plain = nullptr;
+    HybridReader indices;
+    size_t bit = 0;
+  };
+  Cursor cursor() const { return cursor_; }
+  // The byte lengths of the next `count` <= kScratch values at `at`, which moves behind them. Throws CorruptError as
+  // the decoding would.
+  void lengths(Cursor& at, size_t count, uint32_t* lengths) const;
+
+  // Values are handled in parts of this many: their indices stay in the first-level cache.
+  static constexpr size_t kScratch = 1024;
+
+ private:
+  enum class Method : uint8_t { kNone, kPlain, kPlainBits, kRleBits, kDictionary };
+  struct Entry {  // of a BYTE_ARRAY dictionary: where its bytes are
+    uint32_t offset;
+    uint32_t length;
+  };
+
+  const Entry* entries() const { return reinterpret_cast<const Entry*>(dictionary_.data()); }
+  const std::byte* dictionary_data() const { return dictionary_.data() + dictionary_count_ * sizeof(Entry); }
+  bool to_bytes() const { return conversion_.form == ValueForm::kBytes || conversion_.form == ValueForm::kLargeBytes; }
+  size_t plain_left(const Cursor& at) const { return static_cast<size_t>(end_ - at.plain); }
+
+  void decode_plain_fixed(size_t count, std::byte* target);
+  void decode_plain_converted_bytes(const std::byte*& source, const std::byte* end, size_t count,
+                                    std::byte* target) const;
+  void decode_dictionary_fixed(size_t count, std::byte* target);
+  void gather(const uint32_t* indices, size_t count, std::byte* target) const;
+  void fill(uint32_t index, size_t count, std::byte* target) const;
+  void check_indices(const uint32_t* indices, size_t count) const;
+  void check_index(uint32_t index) const;
+  template <typename Offset>
+  size_t decode_any_bytes(size_t count, Offset* ends, std::byte* data, size_t capacity, size_t& used);
+  template <typename Offset>
+  size_t decode_plain_bytes(size_t count, Offset* ends, std::byte* data, size_t capacity, size_t& used);
+  template <typename Offset>
+  size_t decode_fixed_bytes(size_t count, Offset* ends, std::byte* data, size_t capacity, size_t& used);
+  template <typename Offset>
+  size_t decode_dictionary_bytes(size_t count, Offset* ends, std::byte* data, size_t capacity, size_t& used);
+  template <typename Offset>
+  void check_text(const std::byte* data, size_t from, const Offset* ends, size_t count) const;
+
+  Conversion conversion_;
+  const Kernels* kernels_;
+  PhysicalType type_;
+  bool validate_utf8_;
+  bool has_dictionary_ = false;
+  Method method_ = Method::kNone;
+  Cursor cursor_;
+  const std::byte* end_ = nullptr;
+  Block dictionary_;  // kFixed: target values; bytes: entries, then their bytes
+  size_t dictionary_count_ = 0;
+  size_t dictionary_value_bytes_max_ = 0;
+  size_t dictionary_data_bytes_ = 0;
+};
+
+}  // namespace frazil::parquet

@@ -1,0 +1,86 @@
+#include "errors.h"
+
+#include <cstdio>
+#include <new>
+
+#include "frazil/json/value.h"
+
+namespace frazil::cli {
+
+int exit_code(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kInternal:
+    case ErrorKind::kAlreadyExists:
+      return 1;
+    case ErrorKind::kInvalidArgument:
+      return 2;
+    case ErrorKind::kNotFound:
+      return 3;
+    case ErrorKind::kCorrupt:
+      return 4;
+    case ErrorKind::kUnsupported:
+      return 5;
+    case ErrorKind::kConflict:
+      return 6;
+    case ErrorKind::kCommitStateUnknown:
+      return 7;
+    case ErrorKind::kIo:
+      return 8;
+    case ErrorKind::kMemoryLimit:
+      return 9;
+    case ErrorKind::kPermission:
+      return 10;
+    case ErrorKind::kCancelled:
+      return kExitInterrupted;
+  }
+  return 1;
+}
+
+std::string error_line(const Error& error, bool color) {
+  std::string text = color ? "\x1b[31mfrazil:\x1b[0m " : "frazil: ";
+  text += printable(error.message());
+  for (const std::string& context : error.context()) text += "; " + printable(context);
+  if (!error.hint().empty()) text += " (" + printable(error.hint()) + ")";
+  return text + "\n";
+}
+
+std::string error_json(const Error& error) {
+  json::Array context;
+  for (const std::string& line : error.context()) context.emplace_back(line);
+  json::Object object;
+  object.emplace_back("kind", json::Value(std::string(to_string(error.kind()))));
+  object.emplace_back("message", json::Value(error.message()));
+  object.emplace_back("hint", json::Value(error.hint()));
+  object.emplace_back("context", json::Value(std::move(context)));
+  return json::write(json::Value(std::move(object))) + "\n";
+}
+
+namespace {
+
+int report(const Error& error, OutputFormat format, bool color) {
+  std::string text = format == OutputFormat::kJson ? error_json(error) : error_line(error, color);
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  return exit_code(error.kind());
+}
+
+}  // namespace
+
+int report_current_exception(OutputFormat format, bool color) noexcept {
+  try {
+    try {
+      throw;
+    } catch (const ClosedPipe&) {
+      return kExitDone;
+    } catch (const Error& error) {
+      return report(error, format, color);
+    } catch (const std::bad_alloc&) {
+      return report(MemoryLimitError(0, "the operating system has no memory left"), format, color);
+    } catch (const std::exception& error) {
+      return report(Error(ErrorKind::kInternal, error.what()), format, color);
+    }
+  } catch (...) {
+    return 1;
+  }
+}
+
+}  // namespace frazil::cli

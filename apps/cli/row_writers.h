@@ -1,0 +1,47 @@
+// Rows on standard output (cli.md, "Rows on standard output").
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "output.h"
+
+#include "frazil/columnar/array.h"
+
+namespace frazil::cli {
+
+enum class RowFormat : uint8_t { kTable, kCsv, kJson, kNone };
+
+// "table", "csv", "json", "none"; nothing given: a table on a terminal, else CSV. Throws Error(kInvalidArgument), or
+// Error(kUnsupported) for "arrow" and "parquet".
+RowFormat parse_row_format(const std::optional<std::string>& text, const OutputStream& out);
+
+// Prints batches of one schema. Requires validated arrays.
+class RowWriter {
+ public:
+  virtual ~RowWriter() = default;
+  virtual void write(const RecordBatch& batch) = 0;
+  // The end of the output. Without it, what was written may be incomplete. `total_rows`: of the whole result, if known
+  // and more than was written.
+  virtual void finish(std::optional<int64_t> total_rows = std::nullopt) = 0;
+  // How many rows are still of use: a table ends at its limit.
+  virtual int64_t rows_wanted() const { return INT64_MAX; }
+  virtual int64_t rows_written() const = 0;
+};
+
+struct RowWriterOptions {
+  RowFormat format = RowFormat::kCsv;
+  // What the user said (--limit). A table without a limit ends after kTableRows rows.
+  std::optional<int64_t> limit = std::nullopt;
+  bool color = false;
+};
+inline constexpr int64_t kTableRows = 100;
+// Rows that the widths of a table come from.
+inline constexpr int64_t kTableWidthRows = 1000;
+
+std::unique_ptr<RowWriter> make_row_writer(SchemaPtr schema, OutputStream& out, const RowWriterOptions& options);
+
+}  // namespace frazil::cli

@@ -313,13 +313,13 @@ bool Node::nullable() const {
                                              [](const NodePtr& branch) { return branch->kind == Kind::kNull; });
 }
 
-NodePtr parse_schema(const json::Value& value) {
+NodePtr schema_from_json(const json::Value& value) {
   return Parser().parse(value, "", 1);
 }
 
 NodePtr parse_schema(std::string_view json_text, MemoryPool* pool) {
   try {
-    return parse_schema(
+    return schema_from_json(
         json::parse(json_text, {.max_depth = 4 * kMaxSchemaDepth, .max_bytes = kMaxSchemaBytes, .pool = pool}));
   } catch (Error& error) {
     error.add_context("reading an Avro schema");

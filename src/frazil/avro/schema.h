@@ -107,7 +107,7 @@ inline constexpr size_t kMaxSchemaBytes = 64 << 20;
 // Throws CorruptError for what is no schema, Error(kUnsupported) naming a record that contains itself or a depth over
 // kMaxSchemaDepth. `pool`, if given, is charged for the JSON tree while parsing.
 NodePtr parse_schema(std::string_view json_text, MemoryPool* pool = nullptr);
-NodePtr parse_schema(const json::Value& value);
+NodePtr schema_from_json(const json::Value& value);
 
 // Makers for reader schemas that are built in code.
 NodePtr primitive(Kind kind, Logical logical = Logical::kNone);

@@ -12,7 +12,9 @@ namespace frazil::cli {
 namespace {
 
 constexpr MetadataTable kTables[] = {
+    {"files", "data and delete files", &print_files},
     {"history", "which snapshot was current when", &print_history},
+    {"manifests", "the manifests of the current snapshot", &print_manifests},
     {"metadata_log_entries", "the metadata files before this one", &print_metadata_log},
     {"refs", "branches and tags", &print_refs},
     {"snapshots", "the snapshots and what each changed", &print_snapshots},

@@ -19,7 +19,9 @@ struct MetadataTable {
 
 std::span<const MetadataTable> metadata_tables();
 
+void print_files(Session& session, const catalog::LoadedTable& table);
 void print_history(Session& session, const catalog::LoadedTable& table);
+void print_manifests(Session& session, const catalog::LoadedTable& table);
 void print_metadata_log(Session& session, const catalog::LoadedTable& table);
 void print_refs(Session& session, const catalog::LoadedTable& table);
 void print_snapshots(Session& session, const catalog::LoadedTable& table);

@@ -47,10 +47,12 @@ int run(int argc, char** argv) {
     Command& root = command_line.root();
     add_global_options(root, options);
     add_describe(root);
+    add_files(root);
     add_history(root);
     add_inspect(root);
     add_list(root);
     add_location(root);
+    add_manifests(root);
     add_namespace(root);
     add_properties(root);
     add_refs(root);

@@ -7,10 +7,12 @@ namespace frazil::cli {
 
 void add_completion(Command& root, const CommandLine& command_line);
 void add_describe(Command& root);
+void add_files(Command& root);
 void add_history(Command& root);
 void add_inspect(Command& root);
 void add_list(Command& root);
 void add_location(Command& root);
+void add_manifests(Command& root);
 void add_namespace(Command& root);
 void add_properties(Command& root);
 void add_refs(Command& root);

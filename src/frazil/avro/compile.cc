@@ -645,6 +645,15 @@ std::shared_ptr<const Program> Program::compile(const NodePtr& writer, const Nod
   return program;
 }
 
+bool can_read(const NodePtr& writer, const NodePtr& reader) {
+  try {
+    Program::compile(writer, reader);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 const SchemaPtr& Program::arrow_schema() const {
   return code_->schema;
 }

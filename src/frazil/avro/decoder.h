@@ -98,5 +98,13 @@ struct StreamOptions {
 // block.
 std::unique_ptr<BatchStream> open_stream(std::shared_ptr<const InputFile> file, MemoryPool& pool,
                                          StreamOptions options = {});
+// The same for an open container and a program for its schema, which may be shared by files of one schema;
+// `reader_schema` and `container` of the options are not used.
+std::unique_ptr<BatchStream> open_stream(std::unique_ptr<ContainerReader> container,
+                                         std::shared_ptr<const Program> program, MemoryPool& pool,
+                                         const StreamOptions& options = {});
+
+// Whether values of the one type can become the other at all: whether compile() takes them.
+bool can_read(const NodePtr& writer, const NodePtr& reader);
 
 }  // namespace frazil::avro

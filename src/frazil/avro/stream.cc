@@ -8,15 +8,33 @@ namespace frazil::avro {
 
 namespace {
 
+// Errors name the file, as those of the container do.
+template <typename Run>
+auto with_path(const ContainerReader& container, Run run) {
+  try {
+    return run();
+  } catch (Error& error) {
+    error.add_context(message("reading Avro file {}", container.file().path()));
+    throw;
+  }
+}
+
 class FileStream final : public BatchStream {
  public:
-  FileStream(std::shared_ptr<const InputFile> file, MemoryPool& pool, StreamOptions options)
-      : options_(std::move(options)),
-        container_(std::move(file), pool, options_.container),
-        decompressor_(make_decompressor(pool)),
-        program_(make_program(pool)),
-        decoder_(program_, pool, options_.decode) {
-    if (options_.batch_rows == 0) throw_error(ErrorKind::kInvalidArgument, "batch_rows is 0");
+  FileStream(std::unique_ptr<ContainerReader> container, std::shared_ptr<const Program> program, MemoryPool& pool,
+             const StreamOptions& options)
+      : batch_rows_(options.batch_rows),
+        batch_bytes_(options.batch_bytes),
+        container_(std::move(container)),
+        decompressor_(with_path(*container_,
+                                [&] {
+                                  return BlockDecompressor(container_->header().codec(), pool,
+                                                           container_->options().max_block_bytes);
+                                })),
+        program_(std::move(program)),
+        decoder_(program_, pool, options.decode) {
+    if (batch_rows_ == 0 || batch_bytes_ == 0)
+      throw_error(ErrorKind::kInvalidArgument, "a batch of nothing is asked for");
   }
   ~FileStream() override { close(); }
 
@@ -35,54 +53,34 @@ class FileStream final : public BatchStream {
   void close() noexcept override { closed_.store(true, std::memory_order_relaxed); }
 
  private:
-  // Errors in the constructor name the file as those of the container do.
-  template <typename Make>
-  auto with_path(Make make) {
-    try {
-      return make();
-    } catch (Error& error) {
-      error.add_context(message("reading Avro file {}", container_.file().path()));
-      throw;
-    }
-  }
-  BlockDecompressor make_decompressor(MemoryPool& pool) {
-    return with_path(
-        [&] { return BlockDecompressor(container_.header().codec(), pool, options_.container.max_block_bytes); });
-  }
-  std::shared_ptr<const Program> make_program(MemoryPool& pool) {
-    return with_path([&] {
-      return Program::compile(parse_schema(container_.header().schema_text(), &pool), options_.reader_schema);
-    });
-  }
-
   std::optional<RecordBatch> next_batch() {
     size_t bytes = 0;
-    while (decoder_.row_count() < options_.batch_rows && bytes < options_.batch_bytes) {
+    while (decoder_.row_count() < batch_rows_ && bytes < batch_bytes_) {
       if (block_.record_count == 0 && !next_block()) {
         done_ = true;
         break;
       }
       const size_t position = block_.position;
       try {
-        decoder_.decode(block_, options_.batch_rows - decoder_.row_count(), options_.batch_bytes - bytes);
+        decoder_.decode(block_, batch_rows_ - decoder_.row_count(), batch_bytes_ - bytes);
       } catch (Error& error) {
         error.add_context(
-            message("decoding the block at byte {} of Avro file {}", block_.file_offset, container_.file().path()));
+            message("decoding the block at byte {} of Avro file {}", block_.file_offset, container_->file().path()));
         throw;
       }
       bytes += block_.position - position;
     }
     if (decoder_.row_count() == 0) return std::nullopt;
-    return with_path([&] { return decoder_.finish(); });
+    return with_path(*container_, [&] { return decoder_.finish(); });
   }
 
   bool next_block() {
     block_ = Block();
-    while (auto raw = container_.next()) {
-      block_ = with_path([&] { return decompressor_.decompress(std::move(*raw)); });
+    while (auto raw = container_->next()) {
+      block_ = with_path(*container_, [&] { return decompressor_.decompress(std::move(*raw)); });
       if (block_.record_count != 0) return true;
       if (block_.data.size() != 0) {
-        with_path([&]() -> int {
+        with_path(*container_, [&]() -> int {
           throw_corrupt(block_.file_offset, "block has no records and {} bytes", block_.data.size());
         });
       }
@@ -90,8 +88,9 @@ class FileStream final : public BatchStream {
     return false;
   }
 
-  StreamOptions options_;
-  ContainerReader container_;
+  const size_t batch_rows_;
+  const size_t batch_bytes_;
+  std::unique_ptr<ContainerReader> container_;
   BlockDecompressor decompressor_;
   std::shared_ptr<const Program> program_;
   BatchDecoder decoder_;
@@ -102,9 +101,19 @@ class FileStream final : public BatchStream {
 
 }  // namespace
 
+std::unique_ptr<BatchStream> open_stream(std::unique_ptr<ContainerReader> container,
+                                         std::shared_ptr<const Program> program, MemoryPool& pool,
+                                         const StreamOptions& options) {
+  return std::make_unique<FileStream>(std::move(container), std::move(program), pool, options);
+}
+
 std::unique_ptr<BatchStream> open_stream(std::shared_ptr<const InputFile> file, MemoryPool& pool,
                                          StreamOptions options) {
-  return std::make_unique<FileStream>(std::move(file), pool, std::move(options));
+  auto container = std::make_unique<ContainerReader>(std::move(file), pool, options.container);
+  auto program = with_path(*container, [&] {
+    return Program::compile(parse_schema(container->header().schema_text(), &pool), options.reader_schema);
+  });
+  return open_stream(std::move(container), std::move(program), pool, options);
 }
 
 }  // namespace frazil::avro

@@ -33,10 +33,10 @@ class MemoryFileSystem final : public FileSystem {
     int64_t modified_ms = 0;
   };
   void publish(const std::string& path, File file, OutputFile::IfExists if_exists) EXCLUDES(mutex_);
-  bool has_below(const std::string& folder) REQUIRES(mutex_);
+  bool has_below(const std::string& prefix) REQUIRES(mutex_);
 
   Mutex mutex_;
-  std::map<std::string, File> files_ GUARDED_BY(mutex_);  // by canonical location
+  std::map<std::string, File> files_ GUARDED_BY(mutex_);  // by location_key
 };
 
 }  // namespace frazil

@@ -18,7 +18,7 @@ namespace frazil {
 
 struct Location {
   std::string scheme;     // lower case, without ':'; "file" for paths too
-  std::string authority;  // "bucket" of s3://bucket/key; empty for files
+  std::string authority;  // "bucket" of s3://bucket/key; of "file://x/y" the "x", which `path` starts with too
   std::string path;       // "/x", "./x", "C:\w"; for others what follows the authority, with its '/'
   bool is_uri = false;    // had a scheme
   bool is_local() const { return scheme == "file"; }
@@ -42,7 +42,11 @@ std::string join_location(std::string_view base, std::string_view name);
 std::string_view parent_location(std::string_view location);
 std::string_view location_name(std::string_view location);
 
-// True if `location` is `folder` or lies below it, as text, on segment borders, whatever form of `file:` either has.
+// One string for all forms of a location, to compare by: the path of what is local, without doubled slashes and leading
+// "./"; of other schemes the whole with the scheme in lower case. No trailing slashes. ".." stays.
+std::string location_key(std::string_view location);
+
+// True if `location` is `folder` or lies below it, by location_key, on segment borders.
 bool is_below(std::string_view location, std::string_view folder);
 
 }  // namespace frazil

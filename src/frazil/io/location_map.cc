@@ -53,7 +53,10 @@ std::string LocationMap::apply(std::string_view location) const {
     if (!key.starts_with(rule.old_prefix)) continue;
     std::string_view rest = std::string_view(key).substr(rule.old_prefix.size());
     const bool on_border = rest.empty() || rest.starts_with('/') || rule.old_prefix.ends_with('/');
-    if (on_border) return rest.empty() ? rule.new_prefix : join_location(rule.new_prefix, rest);
+    if (!on_border) continue;
+    std::string mapped = rest.empty() ? rule.new_prefix : join_location(rule.new_prefix, rest);
+    if (location.ends_with('/') && !mapped.ends_with('/')) mapped += '/';  // a folder stays recognisable as one
+    return mapped;
   }
   return std::string(location);
 }

@@ -14,7 +14,7 @@ TEST(LocationMap, MovesWhatIsAtOrBelowAPrefix) {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"s3://warehouse/db/t/data/a b%20.parquet", "/copies/db/t/data/a b%20.parquet"},
       {"S3://warehouse/db", "/copies/db"},
-      {"s3://warehouse/db/", "/copies/db"},
+      {"s3://warehouse/db/", "/copies/db/"},
       {"s3://warehouse/db2/t", "s3://warehouse/db2/t"},
       {"s3://warehouse", "s3://warehouse"},
       // Each form of a local path.
@@ -39,7 +39,7 @@ TEST(LocationMap, TakesTheLongestPrefixInWhateverOrderTheyCame) {
     EXPECT_EQ(map.apply("/a/b/x"), "/long/x");
     EXPECT_EQ(map.apply("/a/c"), "/short/c");
     EXPECT_EQ(map.apply("/z"), "/root/z");
-    EXPECT_EQ(map.apply("/"), "/root");
+    EXPECT_EQ(map.apply("/"), "/root/");
     map.add("/a/b", "/newer");
     EXPECT_EQ(map.apply("/a/b/x"), "/newer/x");
   }

@@ -52,6 +52,14 @@ std::string_view without_trailing_slashes(std::string_view text, size_t keep = 0
   return text;
 }
 
+// Of what is not local: the scheme in lower case and the rest as it is, but for slashes at the end.
+std::string trim_uri(std::string_view text) {
+  const size_t start = path_start(text);
+  const size_t root = text[start - 1] == ':' ? start + 1 : start;  // "hdfs:/" keeps its slash
+  const size_t scheme = scheme_size(text);
+  return lower(text.substr(0, scheme)) + std::string(without_trailing_slashes(text, root).substr(scheme));
+}
+
 // Drops "", "." and, with `fold_parents`, resolves "..".
 std::string join_segments(std::string_view path, bool fold_parents) {
   const bool absolute = path.starts_with('/');
@@ -118,7 +126,7 @@ Location parse_location(std::string_view text) {
 std::string canonical_location(std::string_view text, std::string_view working_folder) {
   const Location location = parse_location(text);
   if (!location.is_local()) {
-    return location.scheme + std::string(without_trailing_slashes(text.substr(scheme_size(text)), 4));
+    return trim_uri(text);
   }
   std::string path = location.path;
   if (is_drive_path(path)) {
@@ -168,7 +176,7 @@ std::string location_key(std::string_view text) {
     std::string key = join_segments(location.path, false);
     return key.empty() ? "." : key;
   }
-  return location.scheme + std::string(without_trailing_slashes(text.substr(scheme_size(text)), 4));
+  return trim_uri(text);
 }
 
 bool is_below(std::string_view location, std::string_view folder) {

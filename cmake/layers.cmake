@@ -6,7 +6,7 @@ frazil_layer(columnar DEPENDS base memory)
 frazil_layer(codec THREADS DEPENDS base memory
              LIBRARIES PkgConfig::zstd PkgConfig::lz4 PkgConfig::brotli PkgConfig::libdeflate ZLIB::ZLIB Snappy::snappy)
 frazil_layer(json DEPENDS base memory)
-frazil_layer(io DEPENDS base memory runtime)
+frazil_layer(io THREADS DEPENDS base memory runtime)
 frazil_layer(parquet DEPENDS base memory columnar codec io)
 frazil_layer(avro DEPENDS base memory columnar codec json io)
 frazil_layer(spec DEPENDS base memory columnar codec json)

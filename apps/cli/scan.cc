@@ -60,9 +60,7 @@ int64_t parse_time_ms(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ms);
   if (error == std::errc() && end == text.data() + text.size()) return ms;
   if (const auto days = try_parse_date(text)) return int64_t{*days} * 86'400'000;
-  for (auto zone : {ZoneRule::kRequired, ZoneRule::kForbidden}) {
-    if (const auto parsed = try_parse_timestamp(text, TimeUnit::kMilli, zone)) return *parsed;
-  }
+  if (const auto parsed = try_parse_timestamp(text, TimeUnit::kMilli, ZoneRule::kOptional)) return *parsed;
   Error failure(ErrorKind::kInvalidArgument, message("'{}' is no time", text));
   failure.set_hint("like 2026-11-01, 2026-11-01T12:00:00, 2026-11-01T12:00:00+01:00, or milliseconds since 1970");
   throw failure;

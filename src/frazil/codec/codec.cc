@@ -152,6 +152,7 @@ struct Decompressor::Contexts {
   std::optional<size_t> attempt(Codec codec, Bytes input, std::span<std::byte> output);
 
   MemoryPool* const pool;
+  size_t charged_bytes = 0;
 
  private:
   void charge(size_t bytes) {
@@ -159,7 +160,6 @@ struct Decompressor::Contexts {
     charged_bytes += bytes;
   }
 
-  size_t charged_bytes = 0;
   std::unique_ptr<ZSTD_DCtx, FreeZstd> zstd;
   InflateContext inflate;
 };
@@ -231,5 +231,7 @@ MutableBuffer Decompressor::decompress_unsized(Codec codec, std::span<const std:
     capacity = std::min(max_bytes, std::max<size_t>(4096, capacity > max_bytes / 2 ? max_bytes : capacity * 2));
   }
 }
+
+size_t Decompressor::charged_bytes() const { return contexts_->charged_bytes; }
 
 }  // namespace frazil

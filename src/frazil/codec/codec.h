@@ -53,6 +53,9 @@ class Decompressor {
   // may be up to twice the output.
   MutableBuffer decompress_unsized(Codec codec, std::span<const std::byte> input, size_t max_bytes);
 
+  // What its contexts take of the pool now.
+  size_t charged_bytes() const;
+
  private:
   struct Contexts;
   std::unique_ptr<Contexts> contexts_;

@@ -56,6 +56,12 @@ class BatchReader::Impl {
 
   const SchemaPtr& schema() const { return schema_; }
   size_t needed_bytes() const { return needed_bytes_; }
+  size_t bytes_in_use() const {
+    size_t bytes = own_decompressor_ ? own_decompressor_->charged_bytes() : 0;
+    for (const ColumnReader& column : columns_) bytes += column.bytes_in_use();
+    for (const Block& block : shared_blocks_) bytes += block.bytes_in_use();
+    return bytes;
+  }
   MemoryPool& pool() const { return pool_; }
 
   MemoryNeeds memory_needs(bool walk_page_headers) const {
@@ -374,6 +380,10 @@ BatchReader::MemoryNeeds BatchReader::memory_needs(bool walk_page_headers) const
 
 BatchReader::Step BatchReader::step(Reservation& reservation, std::optional<RecordBatch>& out) {
   return impl_->step(reservation, out);
+}
+
+size_t BatchReader::bytes_in_use() const {
+  return impl_->bytes_in_use();
 }
 
 size_t BatchReader::needed_bytes() const {

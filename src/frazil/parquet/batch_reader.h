@@ -85,6 +85,8 @@ class BatchReader {
   // Goes on until one of these. Every byte allocated, for the batch and for the state that stays, is drawn from
   // `reservation`, which may grow if its pool has room; it may be another one in each call.
   Step step(Reservation& reservation, std::optional<RecordBatch>& out);
+  // Bytes of the pool that the reader holds between steps; batches that it gave out are their holders'.
+  size_t bytes_in_use() const;
   // After kNeedMemory: the bytes that the reservation must offer for the step to go on.
   size_t needed_bytes() const;
 

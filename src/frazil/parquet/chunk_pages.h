@@ -58,6 +58,7 @@ class ChunkPages {
   const Page& page() const { return page_; }
   void advance();
   uint64_t position() const { return position_; }
+  size_t bytes_in_use() const { return window_.bytes_in_use() + page_buffer_.bytes_in_use(); }
 
  private:
   // `size` bytes at `offset` of the file, within the chunk; nullptr without the memory for it. Padded behind.

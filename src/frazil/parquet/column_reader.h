@@ -84,6 +84,12 @@ class ColumnReader {
   void add_value_bytes(LookAhead& at, size_t count, uint64_t* totals) const;
   size_t data_bytes() const { return data_used_; }
 
+  // Bytes of the pool that it holds.
+  size_t bytes_in_use() const {
+    return pages_.bytes_in_use() + values_.dictionary_storage().bytes_in_use() + validity_.bytes_in_use() +
+           fixed_.bytes_in_use() + data_.bytes_in_use();
+  }
+
   // Where in the file it is, for errors.
   uint64_t offset() const { return pages_.position(); }
 

@@ -22,6 +22,8 @@ class Block {
   }
 
   size_t capacity() const { return capacity_; }
+  // What it takes of the pool.
+  size_t bytes_in_use() const { return capacity_ == 0 ? 0 : MemoryPool::block_bytes(capacity_); }
   std::byte* data() { return buffer_.data(); }
   const std::byte* data() const { return buffer_.data(); }
   template <typename T>
@@ -59,7 +61,7 @@ class MemorySource {
   // Frees the block and takes its bytes back into the reservation, if nobody else was faster.
   void free(Block& block) {
     if (block.capacity_ == 0) return;
-    const size_t bytes = MemoryPool::block_bytes(block.capacity_);
+    const size_t bytes = block.bytes_in_use();
     block = Block();
     static_cast<void>(reservation_.try_grow(bytes));
   }

@@ -34,6 +34,7 @@ class ValueDecoder {
   // Its block stays for the next one.
   void clear_dictionary();
   Block& dictionary_storage() { return dictionary_; }
+  const Block& dictionary_storage() const { return dictionary_; }
   bool has_dictionary() const { return has_dictionary_; }
   // Of BYTE_ARRAY, for guesses.
   size_t dictionary_value_bytes_mean() const {

@@ -88,8 +88,8 @@ parquet::BatchReader::MemoryNeeds DataFileReader::memory_needs(bool exact) const
   return needs;
 }
 
-size_t DataFileReader::working_bytes_in_use() const {
-  return reader_.working_bytes_in_use() + (constants_.empty() ? 0 : constant_bytes_);
+size_t DataFileReader::bytes_in_use() const {
+  return reader_.bytes_in_use() + (constants_.empty() ? 0 : constant_bytes_);
 }
 
 DataFileReader::Step DataFileReader::step(Reservation& reservation, std::optional<RecordBatch>& out) {

@@ -39,8 +39,8 @@ class DataFileReader {
 
   // Bytes beside the batches and of one batch, upper bounds; see parquet::BatchReader.
   parquet::BatchReader::MemoryNeeds memory_needs(bool exact) const;
-  // Working bytes that the reader has drawn from reservations and still holds.
-  size_t working_bytes_in_use() const;
+  // Bytes of the pool that the reader holds between steps; batches that it gave out are their holders'.
+  size_t bytes_in_use() const;
   // After kNeedMemory: what the reservation must offer for the step to go on.
   size_t needed_bytes() const { return needed_bytes_; }
 

@@ -333,8 +333,7 @@ class StreamState {
   }
 
   static size_t wanted_bytes(const Unit& unit) {
-    const size_t drawn = unit.reader->working_bytes_in_use();
-    return unit.needs.working_bytes - std::min(unit.needs.working_bytes, drawn) + unit.needs.batch_bytes;
+    return unit.needs.total() - std::min(unit.needs.total(), unit.reader->bytes_in_use());
   }
 
   bool fill_standby() REQUIRES(mutex_) {
@@ -374,7 +373,7 @@ class StreamState {
       unit.ready.push_back(std::move(*batch));
       // What the batch left of its promise goes back; working memory not drawn yet stays promised.
       if (!unit.alone) {
-        const size_t drawn = unit.reader->working_bytes_in_use();
+        const size_t drawn = unit.reader->bytes_in_use();
         unit.reservation.shrink(unit.needs.working_bytes - std::min(unit.needs.working_bytes, drawn));
       }
     }
@@ -406,7 +405,7 @@ class StreamState {
     std::string file;
     for (size_t i = head_; i < opened_; ++i) {
       if (units_[i].state == Unit::State::kFinished || !units_[i].reader) continue;
-      needed = std::max(wanted_bytes(units_[i]), units_[i].missing_bytes) + units_[i].reader->working_bytes_in_use();
+      needed = std::max(wanted_bytes(units_[i]), units_[i].missing_bytes) + units_[i].reader->bytes_in_use();
       file = plan_.tasks[i].path;
       break;
     }

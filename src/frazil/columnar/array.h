@@ -81,6 +81,11 @@ class Array {
   ArrayPtr slice(int64_t from, int64_t count) const;
 };
 
+// The longest array whose values take no bytes of their own (null, run-end encoded, a struct without fields, width or
+// list size 0): nothing else bounds a forged length, and loops over values must end. 2^31 - 1 is also the longest array
+// that the Arrow specification recommends.
+inline constexpr int64_t kMaxImplicitLength = INT32_MAX;
+
 // Types nest at most kMaxTypeDepth deep, so these recurse no deeper. Arrays of length 0 may have empty buffers; an
 // absent data buffer (size 0) is right where nothing refers to it. One level of checks, O(1) in the length
 // (O(columns)): buffer sizes, counts, offsets at both ends, child lengths, dictionary present. Throws CorruptError

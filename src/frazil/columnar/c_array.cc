@@ -345,6 +345,9 @@ RecordBatch import_record_batch(ArrowArray* array, const SchemaPtr& schema, cons
   if (source.n_children < 0 || static_cast<uint64_t>(source.n_children) != schema->field_count()) {
     fail("a record batch has {} columns, its schema {}", source.n_children, schema->field_count());
   }
+  if (schema->field_count() == 0 && source.length > kMaxImplicitLength) {
+    fail("{} rows without a column are more than {}", source.length, kMaxImplicitLength);
+  }
   const int64_t offset = source.length == 0 ? 0 : source.offset;
   const int64_t length = source.length;
   std::vector<ForeignReference> children = take_children(std::move(owner), schema->field_count());

@@ -97,8 +97,27 @@ class LayoutChecker {
       fail(path_, array_, "offset and length overflow: {} + {}", array_.offset, array_.length);
     }
     end_ = array_.offset + array_.length;
+    if (end_ > kMaxImplicitLength && has_implicit_values()) {
+      fail(path_, array_, "length is more than {} without bytes behind it: {}", kMaxImplicitLength, end_);
+    }
     if (array_.null_count < kUnknownNullCount || array_.null_count > array_.length) {
       fail(path_, array_, "null count is outside 0..{}: {}", array_.length, array_.null_count);
+    }
+  }
+
+  bool has_implicit_values() const {
+    switch (layout_of(type_.id())) {
+      case Layout::kNull:
+      case Layout::kRunEnd:
+        return true;
+      case Layout::kStruct:
+        return type_.children().empty();
+      case Layout::kFixedSizeList:
+        return type_.fixed_size() == 0;
+      case Layout::kFixedWidth:
+        return type_.byte_width() == 0;
+      default:
+        return false;
     }
   }
 

@@ -74,6 +74,28 @@ TEST(Validate, FindsBuffersThatAreTooShort) {
   EXPECT_EQ(found(views, [](Array& a) { a.buffers[1] = a.buffers[1].slice(0, 31); }), FoundBy::kValidate);
 }
 
+TEST(Validate, BoundsLengthsThatNoBufferBounds) {
+  MemoryPool pool;
+  const DataTypePtr types[] = {
+      primitive(TypeId::kNull),
+      struct_({}),
+      fixed_size_binary(0),
+      fixed_size_list(item(primitive(TypeId::kInt32)), 0),
+      run_end_encoded({.name = "run_ends", .type = primitive(TypeId::kInt64), .nullable = false},
+                      {.name = "values", .type = primitive(TypeId::kInt32)}),
+  };
+  for (const DataTypePtr& type : types) {
+    auto array = std::make_shared<Array>(*make_null_array(type, 1, pool));
+    array->buffers[0] = Buffer();
+    array->null_count = kUnknownNullCount;
+    if (type->id() == TypeId::kRunEndEncoded) array->children[0] = make_int64({INT64_MAX});
+    array->length = kMaxImplicitLength;
+    EXPECT_NO_THROW(validate(*array)) << type->to_string();
+    array->length += 1;
+    EXPECT_THROW(validate(*array), CorruptError) << type->to_string();
+  }
+}
+
 TEST(Validate, FindsMisalignedValues) {
   ArrayPtr numbers = make_int64({1, 2, 3});
   EXPECT_EQ(found(numbers,
@@ -348,6 +370,7 @@ RC_GTEST_PROP(Validate, LetsThroughOnlyArraysThatCanBeRead, (uint64_t seed)) {
   } catch (const CorruptError&) {
     return;
   }
+  if (array->length > 1'000'000) return;  // values without bytes: nothing to read
   // Every read below is watched by the address sanitizer where it is on.
   for (int64_t i = 0; i < array->length && i < 1'000; ++i) (void)value_to_json(*array, i);
   RC_ASSERT(equals(*array, *array->slice(0, array->length)));

@@ -298,17 +298,17 @@ void run_family(const std::vector<uint64_t>& values, std::array<size_t, 3> budge
 }
 
 RC_GTEST_PROP(MemoryPoolModel, LargeBlocksAreCountedExactly, ()) {
-  auto values = *rc::gen::container<std::vector<uint64_t>>(400, rc::gen::arbitrary<uint64_t>());
+  auto values = *rc::gen::container<std::vector<uint64_t>>(200, rc::gen::arbitrary<uint64_t>());
   run_family(values, {12 * kMiB, 8 * kMiB, 9 * kMiB + 4321}, false);
 }
 
 RC_GTEST_PROP(MemoryPoolModel, SmallBlocksOnlyRoundUpToSlabs, ()) {
-  auto values = *rc::gen::container<std::vector<uint64_t>>(400, rc::gen::arbitrary<uint64_t>());
+  auto values = *rc::gen::container<std::vector<uint64_t>>(200, rc::gen::arbitrary<uint64_t>());
   run_family(values, {12 * kMiB, 8 * kMiB, 2 * kMiB}, true);
 }
 
 RC_GTEST_PROP(MemoryPoolModel, BatchesOfLargeBudgetsStayInside, ()) {
-  auto values = *rc::gen::container<std::vector<uint64_t>>(400, rc::gen::arbitrary<uint64_t>());
+  auto values = *rc::gen::container<std::vector<uint64_t>>(200, rc::gen::arbitrary<uint64_t>());
   run_family(values, {100 * kMiB, 64 * kMiB, MemoryPool::kUnlimited}, false);
 }
 

@@ -26,8 +26,8 @@ namespace {
 
 // A child has the pool but not its threads: it must say so, and its destructor must not wait for them.
 TEST(ThreadPool, SaysSoInAForkedChildAndDoesNotHang) {
-  auto pool = std::make_unique<ThreadPool>(2);
   std::promise<void> ran;
+  auto pool = std::make_unique<ThreadPool>(2);
   pool->submit([&] { ran.set_value(); });
   ran.get_future().get();
   pid_t child = fork();
@@ -43,8 +43,8 @@ TEST(ThreadPool, SaysSoInAForkedChildAndDoesNotHang) {
     }
     if (pool->run_one()) result = 4;
     pool.reset();
-    ThreadPool own(1);
     std::promise<int> answer;
+    ThreadPool own(1);
     own.submit([&] { answer.set_value(result); });
     _exit(answer.get_future().get());
   }
@@ -56,8 +56,8 @@ TEST(ThreadPool, SaysSoInAForkedChildAndDoesNotHang) {
 }
 
 TEST(Context, WorksInAForkedChild) {
-  Context context({.threads = 2});
   std::promise<void> ran;
+  Context context({.threads = 2});
   context.thread_pool().submit([&] { ran.set_value(); });
   ran.get_future().get();
   pid_t child = fork();

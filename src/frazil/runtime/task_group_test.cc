@@ -70,15 +70,15 @@ TEST(TaskGroup, NestsDeeperThanThereAreThreads) {
 }
 
 TEST(TaskGroup, TheWaitingThreadRunsTasksOfItsGroupOnly) {
-  ThreadPool pool(1);
   std::latch busy(1);
   std::latch go_on(1);
+  std::atomic<bool> foreign = false;
+  ThreadPool pool(1);
   pool.submit([&] {
     busy.count_down();
     go_on.wait();
   });
   busy.wait();
-  std::atomic<bool> foreign = false;
   pool.submit([&] { foreign = true; });
   std::thread::id runner;
   TaskGroup group(pool);
@@ -91,15 +91,20 @@ TEST(TaskGroup, TheWaitingThreadRunsTasksOfItsGroupOnly) {
 
 TEST(TaskGroup, ThrowsTheFirstExceptionAndCancelsTheRest) {
   ThreadPool pool(2);
-  TaskGroup group(pool);
   std::atomic<int> late_runs = 0;
+  std::latch started(1);
   std::latch failed(1);
+  TaskGroup group(pool);
   group.run([&] {
+    started.count_down();
     while (!group.stop_requested()) std::this_thread::yield();  // a running task sees the stop ...
     failed.count_down();
     throw std::runtime_error("second");
   });
-  group.run([] { throw_error(ErrorKind::kNotFound, "first"); });
+  group.run([&] {
+    started.wait();
+    throw_error(ErrorKind::kNotFound, "first");
+  });
   failed.wait();
   for (int index = 0; index < 100; ++index) group.run([&] { ++late_runs; });  // ... and later ones are dropped
   try {
@@ -115,8 +120,8 @@ TEST(TaskGroup, ThrowsTheFirstExceptionAndCancelsTheRest) {
 TEST(TaskGroup, StopsWithItsParent) {
   ThreadPool pool(2);
   std::stop_source source;
-  TaskGroup group(pool, source.get_token());
   std::latch started(1);
+  TaskGroup group(pool, source.get_token());
   group.run([&] {
     started.count_down();
     while (!group.stop_requested()) std::this_thread::yield();

@@ -60,8 +60,8 @@ TEST(ThreadPool, RunsTasksThatTasksSubmitEvenWhileItEnds) {
 TEST(ThreadPool, TakesTasksInOrderHigherPrioritiesFirst) {
   std::string order;
   {
-    ThreadPool pool(1);
     std::latch queued(1);
+    ThreadPool pool(1);
     pool.submit([&] { queued.wait(); });
     pool.submit([&] { order += 'e'; }, TaskPriority::kLow);
     pool.submit([&] { order += 'c'; });
@@ -74,9 +74,9 @@ TEST(ThreadPool, TakesTasksInOrderHigherPrioritiesFirst) {
 }
 
 TEST(ThreadPool, LetsOthersRunQueuedTasks) {
-  ThreadPool pool(1);
   std::latch started(1);
   std::latch go_on(1);
+  ThreadPool pool(1);
   pool.submit([&] {
     started.count_down();
     go_on.wait();
@@ -92,18 +92,18 @@ TEST(ThreadPool, LetsOthersRunQueuedTasks) {
 }
 
 TEST(ThreadPool, ReleasesWhatATaskOwnsWhenItHasRun) {
-  ThreadPool pool(1);
+  std::promise<bool> gone;
   auto owned = std::make_shared<int>(1);
   std::weak_ptr<int> watch = owned;
+  ThreadPool pool(1);
   pool.submit([owned = std::move(owned)] {});
-  std::promise<bool> gone;
   pool.submit([&] { gone.set_value(watch.expired()); });
   EXPECT_TRUE(gone.get_future().get());
 }
 
 TEST(ThreadPool, LeavesSignalsToOtherThreads) {
-  ThreadPool pool(1);
   std::promise<bool> blocked;
+  ThreadPool pool(1);
   pool.submit([&] {
     sigset_t set;
     pthread_sigmask(SIG_SETMASK, nullptr, &set);

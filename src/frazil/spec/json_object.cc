@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "frazil/base/error.h"
+#include "frazil/base/number_text.h"
 
 namespace frazil::spec {
 
@@ -59,6 +60,27 @@ int32_t ObjectReader::required_int(std::string_view key) {
 
 int64_t ObjectReader::required_long(std::string_view key) {
   return read(required(key), key, [](const json::Value& value) { return value.as_int64(); });
+}
+
+namespace {
+
+int64_t id_of(const json::Value& value) {
+  if (value.kind() == json::Value::Kind::kNumber) {
+    if (std::optional<uint64_t> id = parse_uint64(value.number_text())) return static_cast<int64_t>(*id);
+  }
+  return value.as_int64();
+}
+
+}  // namespace
+
+int64_t ObjectReader::required_id(std::string_view key) {
+  return read(required(key), key, id_of);
+}
+
+std::optional<int64_t> ObjectReader::optional_id(std::string_view key) {
+  const json::Value* value = optional(key);
+  if (value == nullptr) return std::nullopt;
+  return read(*value, key, id_of);
 }
 
 bool ObjectReader::required_bool(std::string_view key) {

@@ -29,6 +29,10 @@ class ObjectReader {
   bool required_bool(std::string_view key);
   std::string required_string(std::string_view key);
   const json::Array& required_array(std::string_view key);
+  // Snapshot ids. They are signed 64-bit integers, but some writers print them unsigned: those wrap to the number with
+  // the same bits, which is what their Avro files hold.
+  int64_t required_id(std::string_view key);
+  std::optional<int64_t> optional_id(std::string_view key);
   std::optional<int32_t> optional_int(std::string_view key);
   std::optional<int64_t> optional_long(std::string_view key);
   std::optional<std::string> optional_string(std::string_view key);

@@ -42,9 +42,9 @@ std::optional<std::string_view> Snapshot::summary_value(std::string_view key) co
 Snapshot snapshot_from_json(const json::Value& value, int format_version) {
   ObjectReader reader(value, "snapshot");
   Snapshot snapshot;
-  snapshot.snapshot_id = reader.required_long("snapshot-id");
+  snapshot.snapshot_id = reader.required_id("snapshot-id");
   try {
-    snapshot.parent_snapshot_id = known_id(reader.optional_long("parent-snapshot-id"));
+    snapshot.parent_snapshot_id = known_id(reader.optional_id("parent-snapshot-id"));
     // Snapshots of an upgraded table come from v1, which had no sequence numbers: 0.
     snapshot.sequence_number = reader.optional_long("sequence-number").value_or(0);
     if (snapshot.sequence_number < 0) {
@@ -101,7 +101,7 @@ SnapshotRef snapshot_ref_from_json(std::string name, const json::Value& value) {
   ref.name = std::move(name);
   try {
     ObjectReader reader(value, "snapshot reference");
-    ref.snapshot_id = reader.required_long("snapshot-id");
+    ref.snapshot_id = reader.required_id("snapshot-id");
     std::string type = reader.required_string("type");
     if (type != "branch" && type != "tag") {
       throw_corrupt(CorruptError::kNoOffset, "snapshot reference: type must be 'branch' or 'tag', not '{}'", type);

@@ -19,7 +19,7 @@ BlobMetadata blob_from_json(const json::Value& value) {
   ObjectReader reader(value, "statistics blob");
   BlobMetadata blob;
   blob.type = reader.required_string("type");
-  blob.snapshot_id = reader.required_long("snapshot-id");
+  blob.snapshot_id = reader.required_id("snapshot-id");
   blob.sequence_number = reader.required_long("sequence-number");
   blob.fields = reader.int_list(reader.required("fields"), "fields");
   blob.properties = reader.optional_texts("properties");
@@ -43,7 +43,7 @@ json::Value blob_to_json(const BlobMetadata& blob) {
 StatisticsFile statistics_file_from_json(const json::Value& value) {
   ObjectReader reader(value, "statistics file");
   StatisticsFile file;
-  file.snapshot_id = reader.required_long("snapshot-id");
+  file.snapshot_id = reader.required_id("snapshot-id");
   file.statistics_path = reader.required_string("statistics-path");
   file.file_size_in_bytes = size_of(reader, "file-size-in-bytes");
   file.file_footer_size_in_bytes = size_of(reader, "file-footer-size-in-bytes");
@@ -72,7 +72,7 @@ json::Value statistics_file_to_json(const StatisticsFile& file) {
 PartitionStatisticsFile partition_statistics_file_from_json(const json::Value& value) {
   ObjectReader reader(value, "partition statistics file");
   PartitionStatisticsFile file;
-  file.snapshot_id = reader.required_long("snapshot-id");
+  file.snapshot_id = reader.required_id("snapshot-id");
   file.statistics_path = reader.required_string("statistics-path");
   file.file_size_in_bytes = size_of(reader, "file-size-in-bytes");
   file.extra = reader.rest();

@@ -1,7 +1,9 @@
 // Table metadata: the root of a table, a JSON file of format version 1, 2 or 3 (spec, "Table Metadata", "Appendix C").
 //
-// Reading checks every rule that the spec has for the file and its version; whoever changes a TableMetadata calls
-// validate() before it is written. Members that the spec does not know are kept, at each level, for the round trip.
+// Reading checks the rules that the spec has for the file and its version, as far as a reader relies on them: samples of
+// other projects break the rest (last-column-id below a column's id) and still read alike. Whoever changes a
+// TableMetadata calls validate(), which checks all of them, before it is written. Members that the spec does not know
+// are kept, at each level, for the round trip.
 #pragma once
 
 #include <cstddef>
@@ -94,7 +96,7 @@ TableMetadataPtr parse_metadata_file(std::span<const std::byte> bytes, MemoryPoo
 TableMetadata table_metadata_from_json(const json::Value& value);
 // As Iceberg Java writes that version: deprecated v1 members too, current-snapshot-id -1 for none in v1 and v2.
 json::Value table_metadata_to_json(const TableMetadata& metadata);
-// Throws CorruptError with the rule that is broken.
+// All rules, those for writers too. Throws CorruptError with the rule that is broken.
 void validate(const TableMetadata& metadata);
 
 // ---- Time travel ----

@@ -19,7 +19,7 @@ constexpr std::string_view kWhat = "table metadata";
 
 // Snapshot ids have 63 bits: -1, null and a missing key all say that there is none.
 std::optional<int64_t> read_current_snapshot_id(ObjectReader& reader) {
-  std::optional<int64_t> id = reader.optional_long("current-snapshot-id");
+  std::optional<int64_t> id = reader.optional_id("current-snapshot-id");
   if (id && *id == -1) return std::nullopt;
   return id;
 }
@@ -45,6 +45,9 @@ void read_schemas(ObjectReader& reader, TableMetadata& metadata) {
   }
   if (current_id && !metadata.schemas.empty()) {
     metadata.current_schema_id = *current_id;
+    if (metadata.find_schema(*current_id) == nullptr) {
+      throw_corrupt(CorruptError::kNoOffset, "{}: current-schema-id {} is not among the schemas", kWhat, *current_id);
+    }
     return;
   }
   if (metadata.format_version >= 2) {
@@ -129,7 +132,7 @@ void read_logs(ObjectReader& reader, TableMetadata& metadata) {
       ObjectReader each(item, "snapshot-log entry");
       SnapshotLogEntry entry;
       entry.timestamp_ms = each.required_long("timestamp-ms");
-      entry.snapshot_id = each.required_long("snapshot-id");
+      entry.snapshot_id = each.required_id("snapshot-id");
       entry.extra = each.rest();
       metadata.snapshot_log.push_back(std::move(entry));
     }

@@ -32,10 +32,6 @@ void check_schemas(const TableMetadata& metadata) {
     if (!ids.insert(schema->schema_id()).second) broken("two schemas have the id {}", schema->schema_id());
     int32_t highest = schema->highest_field_id();
     if (highest > kMaxUserFieldId) broken("field id {} is in the reserved range", highest);
-    if (highest > metadata.last_column_id) {
-      broken("last-column-id {} is below the field id {} of schema {}", metadata.last_column_id, highest,
-             schema->schema_id());
-    }
   }
   if (!ids.contains(metadata.current_schema_id)) {
     broken("current-schema-id {} is not among the schemas", metadata.current_schema_id);
@@ -70,10 +66,6 @@ void check_specs(const TableMetadata& metadata) {
   std::unordered_set<int32_t> ids;
   for (const PartitionSpec& spec : metadata.partition_specs) {
     if (!ids.insert(spec.spec_id).second) broken("two partition specs have the id {}", spec.spec_id);
-    if (spec.highest_field_id() > metadata.last_partition_id && !spec.fields.empty()) {
-      broken("last-partition-id {} is below the partition field id {}", metadata.last_partition_id,
-             spec.highest_field_id());
-    }
   }
   if (!ids.contains(metadata.default_spec_id)) {
     broken("default-spec-id {} is not among the partition specs", metadata.default_spec_id);
@@ -201,8 +193,18 @@ void validate(const TableMetadata& metadata) {
   if (metadata.format_version < 3 && (metadata.next_row_id != 0 || !metadata.encryption_keys.empty())) {
     broken("next-row-id and encryption-keys need format version 3");
   }
-  for (const SchemaPtr& schema : metadata.schemas) check_versions(*schema->as_struct(), metadata.format_version);
+  for (const SchemaPtr& schema : metadata.schemas) {
+    check_versions(*schema->as_struct(), metadata.format_version);
+    if (schema->highest_field_id() > metadata.last_column_id) {
+      broken("last-column-id {} is below the field id {} of schema {}", metadata.last_column_id,
+             schema->highest_field_id(), schema->schema_id());
+    }
+  }
   for (const PartitionSpec& spec : metadata.partition_specs) {
+    if (!spec.fields.empty() && spec.highest_field_id() > metadata.last_partition_id) {
+      broken("last-partition-id {} is below the partition field id {}", metadata.last_partition_id,
+             spec.highest_field_id());
+    }
     for (const PartitionField& field : spec.fields) {
       if (field.source_ids.empty()) broken("partition field '{}' has no source", field.name);
       if (field.source_ids.size() > 1 && metadata.format_version < 3) {

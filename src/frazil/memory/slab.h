@@ -26,14 +26,15 @@ class Slab {
   size_t longest_run() const noexcept { return longest_run_; }
 
  private:
-  // First granule at or after `from` that is used (or free), granules_ if there is none.
-  size_t find(size_t from, bool used) const noexcept;
+  // First granule in [from, limit) that is used (or free), limit if there is none.
+  size_t find(size_t from, size_t limit, bool used) const noexcept;
   void mark(size_t first, size_t count, bool used) noexcept;
 
   std::byte* data_ = nullptr;
   size_t granules_ = 0;
   size_t free_ = 0;
   size_t longest_run_ = 0;
+  size_t first_free_ = 0;  // no granule before it is free
   std::array<uint64_t, (kGranulesMax + 63) / 64> used_{};
 };
 

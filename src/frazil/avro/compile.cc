@@ -654,6 +654,10 @@ bool can_read(const NodePtr& writer, const NodePtr& reader) {
   }
 }
 
+const NodePtr& Program::writer() const {
+  return code_->writer;
+}
+
 const SchemaPtr& Program::arrow_schema() const {
   return code_->schema;
 }

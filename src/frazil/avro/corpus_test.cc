@@ -197,9 +197,11 @@ TEST(AvroBombs, ValuesWithoutBytesAreBounded) {
   EXPECT_EQ(read_rows(make_container("\"null\"", {{1000, ""}, {24, ""}})).size(), 1024u);
 }
 
+// Of ten bytes the bits over 64 are dropped: iceberg-tables/duckdb/equality_delete_extra_column has a snapshot id over 2^63.
 TEST(AvroBombs, NumbersEndAfterTenBytes) {
-  EXPECT_THAT(failure_of("\"long\"", 1, std::string(10, '\xff') + "\x01"), HasSubstr("longer than 64 bits"));
-  EXPECT_THAT(failure_of("\"long\"", 1, std::string(9, '\xff') + "\x02"), HasSubstr("longer than 64 bits"));
+  EXPECT_THAT(failure_of("\"long\"", 1, std::string(10, '\xff') + "\x01"), HasSubstr("longer than 10 bytes"));
+  EXPECT_EQ(json::write(read_rows(make_container("\"long\"", {{1, std::string(9, '\xff') + "\x03"}}))[0]),
+            R"({"value":-9223372036854775808})");
   EXPECT_THAT(failure_of("\"long\"", 1, std::string(9, '\xff')), HasSubstr("ends inside"));
   EXPECT_EQ(json::write(read_rows(make_container("\"long\"", {{1, std::string(9, '\xff') + "\x01"}}))[0]),
             R"({"value":-9223372036854775808})");

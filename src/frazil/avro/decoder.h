@@ -50,6 +50,7 @@ class Program {
   static std::shared_ptr<const Program> compile(const NodePtr& writer, const NodePtr& reader = nullptr);
 
   const SchemaPtr& arrow_schema() const;
+  const NodePtr& writer() const;
   // The writer's node of a field with Output::kRaw, beneath a nullable union; nullptr if the writer lacks the field.
   // `path`: the index of the reader's field at each record.
   const Node* raw_type(std::span<const size_t> path) const;

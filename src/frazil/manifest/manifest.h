@@ -60,13 +60,16 @@ struct ManifestHeader {
 };
 
 class Manifest;
+struct EntryColumns;
+struct EncodedMap;
 
 // One entry. Borrows the manifest, which must outlive it.
 class Entry {
  public:
   EntryStatus status() const;
   bool is_live() const { return status() != EntryStatus::kDeleted; }
-  int64_t snapshot_id() const;
+  // The snapshot that added the file, or deleted it; nothing if neither the entry nor the list says.
+  std::optional<int64_t> snapshot_id() const;
   // The data sequence number; nothing if a writer left out what cannot be inherited.
   std::optional<int64_t> sequence_number() const;
   std::optional<int64_t> file_sequence_number() const;
@@ -89,8 +92,9 @@ class Entry {
   spec::Literal partition_value(size_t field) const;
   std::vector<spec::Literal> partition() const;
 
-  // Decode the lists; empty if absent. Split offsets that do not rise, or lie outside the file, count as absent.
+  // Empty if absent. Split offsets that do not rise, or lie outside the file, count as absent.
   std::vector<int64_t> split_offsets() const;
+  // Throws CorruptError for an id over 32 bits.
   std::vector<int32_t> equality_ids() const;
 
   // Metrics of one column: nothing if the map or the column in it is absent, or if the manifest was read without
@@ -110,6 +114,10 @@ class Entry {
   friend class Manifest;
   Entry(const Manifest* manifest, size_t index, uint32_t chunk, uint32_t row)
       : manifest_(manifest), index_(index), chunk_(chunk), row_(row) {}
+  const EntryColumns& columns() const;
+  std::optional<EncodedMap> find_map(CountKind kind) const;
+  std::optional<EncodedMap> find_map(BoundKind kind) const;
+  std::optional<EncodedMap> find_map(size_t metric) const;
 
   const Manifest* manifest_;
   size_t index_;

@@ -32,9 +32,9 @@ struct ManifestFile {
   int64_t length = 0;  // bytes
   int32_t partition_spec_id = 0;
   ManifestContent content = ManifestContent::kData;
-  int64_t sequence_number = 0;      // 0 in v1, and for manifests that a v1 table brought along
-  int64_t min_sequence_number = 0;  // of live files
-  int64_t added_snapshot_id = 0;
+  int64_t sequence_number = 0;               // 0 in v1, and for manifests that a v1 table brought along
+  int64_t min_sequence_number = 0;           // of live files
+  std::optional<int64_t> added_snapshot_id;  // v1 writers may leave it out
   // Unknown is not zero: v1 writers may leave them out.
   std::optional<int32_t> added_files_count;
   std::optional<int32_t> existing_files_count;

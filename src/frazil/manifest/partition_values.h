@@ -1,0 +1,22 @@
+// Partition tuples between Avro, Iceberg's types and literals.
+#pragma once
+
+#include <optional>
+
+#include "frazil/avro/schema.h"
+#include "frazil/columnar/array.h"
+#include "frazil/spec/literal.h"
+#include "frazil/spec/type.h"
+
+namespace frazil::manifest {
+
+// The Iceberg type of an Avro type, null branches aside; nullptr if there is none (records, arrays, real unions).
+spec::TypePtr iceberg_type_of(const avro::Node& node);
+
+// The Avro type, without null, that manifests store the type as; nullptr for nested types.
+avro::NodePtr avro_type_of(const spec::Type& type);
+
+// A value of an array that was decoded as avro_type_of(type).
+spec::Literal literal_at(const spec::TypePtr& type, const Array& array, int64_t index);
+
+}  // namespace frazil::manifest

@@ -280,7 +280,8 @@ std::vector<CorpusTable> corpus_tables() {
   std::ifstream in(corpora + "/expected/iceberg-tables-index.json", std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), {}};
   std::vector<CorpusTable> tables;
-  for (const json::Value& entry : json::parse(text).as_array()) {
+  const json::Value index = json::parse(text);
+  for (const json::Value& entry : index.as_array()) {
     tables.push_back({corpora + "/iceberg-tables/" + entry.at("dir").as_string(), entry.at("metadata").as_string(),
                       entry.at("location_in_metadata").as_string()});
   }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "frazil/base/error.h"
 #include "frazil/io/uri.h"
 
 namespace frazil::catalog {
@@ -16,7 +17,7 @@ std::string_view rest_below(std::string_view location, std::string_view folder) 
   std::string_view above = location;
   while (true) {
     std::string_view next = parent_location(above);
-    if (next.size() >= above.size() || !is_below(next, folder)) break;
+    if (next.empty() || next.size() >= above.size() || !is_below(next, folder)) break;
     above = next;
   }
   std::string_view rest = location.substr(above.size());
@@ -58,10 +59,20 @@ std::string RelocatedFiles::below_found(std::string_view location) const {
   return rest.empty() ? found_ : join_location(found_, rest);
 }
 
+bool RelocatedFiles::exists(std::string_view location) {
+  try {
+    return files_->stat(location).has_value();
+  } catch (const Error& error) {
+    // The table was recorded in a store that cannot be reached from here: that is why it was copied.
+    if (error.kind() == ErrorKind::kUnsupported) return false;
+    throw;
+  }
+}
+
 std::string RelocatedFiles::locate(std::string_view location) {
   std::string moved = below_found(location);
-  if (!moved.empty() && files_->stat(moved)) return moved;
-  if (files_->stat(location)) return std::string(location);
+  if (!moved.empty() && exists(moved)) return moved;
+  if (exists(location)) return std::string(location);
 
   if (!recorded_root_.empty()) {
     std::string place;
@@ -70,7 +81,7 @@ std::string RelocatedFiles::locate(std::string_view location) {
     } else if (is_below(location, recorded_root_)) {
       place = join_location(found_root_, rest_below(location, recorded_root_));
     }
-    if (!place.empty() && files_->stat(place)) return place;
+    if (!place.empty() && exists(place)) return place;
   }
 
   std::string_view tail = location;
@@ -79,7 +90,7 @@ std::string RelocatedFiles::locate(std::string_view location) {
     // ".." would leave the table's folder.
     if (!tail.empty() && tail.find("..") == std::string_view::npos) {
       std::string place = join_location(found_, tail);
-      if (files_->stat(place)) return place;
+      if (exists(place)) return place;
     }
     size_t slash = tail.find('/');
     tail = slash == std::string_view::npos ? std::string_view() : tail.substr(slash + 1);

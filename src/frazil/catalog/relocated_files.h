@@ -38,6 +38,7 @@ class RelocatedFiles final : public FileSystem {
   bool remove(std::string_view path) override;
 
  private:
+  bool exists(std::string_view location);
   std::string below_found(std::string_view location) const;
 
   std::shared_ptr<FileSystem> files_;

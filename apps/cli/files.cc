@@ -178,7 +178,7 @@ class FilesPrinter {
           partition_json(manifest, entry),
           entry.record_count(),
           entry.file_size_bytes(),
-          entry.snapshot_id(),
+          optional_cell(entry.snapshot_id()),
           optional_cell(entry.sequence_number()),
           optional_cell(entry.file_sequence_number()),
           optional_cell(entry.sort_order_id()),

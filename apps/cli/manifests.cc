@@ -112,7 +112,7 @@ void print(Session& session, const catalog::LoadedTable& table, const spec::Snap
                                        {"deleted", true},
                                        {"path"}});
     for (const manifest::ManifestFile& file : manifests) {
-      listing.row({content(file), file.length, int64_t{file.partition_spec_id}, file.added_snapshot_id,
+      listing.row({content(file), file.length, int64_t{file.partition_spec_id}, count_cell(file.added_snapshot_id),
                    count_cell(file.added_files_count), count_cell(file.existing_files_count),
                    count_cell(file.deleted_files_count), file.path});
     }
@@ -136,7 +136,7 @@ void print(Session& session, const catalog::LoadedTable& table, const spec::Snap
                                      {"partition_summaries"}});
   for (const manifest::ManifestFile& file : manifests) {
     listing.row({content(file), file.path, file.length, int64_t{file.partition_spec_id}, file.sequence_number,
-                 file.min_sequence_number, file.added_snapshot_id, count_cell(file.added_files_count),
+                 file.min_sequence_number, count_cell(file.added_snapshot_id), count_cell(file.added_files_count),
                  count_cell(file.existing_files_count), count_cell(file.deleted_files_count),
                  count_cell(file.added_rows_count), count_cell(file.existing_rows_count),
                  count_cell(file.deleted_rows_count), count_cell(file.first_row_id),

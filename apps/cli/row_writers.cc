@@ -18,28 +18,9 @@ bool is_number(TypeId id) {
   return (id >= TypeId::kInt8 && id <= TypeId::kDecimal256) || id == TypeId::kDuration;
 }
 
-bool is_text(TypeId id) {
-  return id == TypeId::kUtf8 || id == TypeId::kLargeUtf8 || id == TypeId::kUtf8View;
-}
-
 // Whether the text of a value can hold a character that CSV must quote.
 bool never_quoted(TypeId id) {
   return id > TypeId::kNull && id <= TypeId::kIntervalMonthDayNano;
-}
-
-bool is_nested(TypeId id) {
-  switch (id) {
-    case TypeId::kList:
-    case TypeId::kLargeList:
-    case TypeId::kListView:
-    case TypeId::kLargeListView:
-    case TypeId::kFixedSizeList:
-    case TypeId::kStruct:
-    case TypeId::kMap:
-      return true;
-    default:
-      return false;
-  }
 }
 
 // One column of the batch at hand. Null is what the validity bits say, or for types without any what the value says.

@@ -103,10 +103,7 @@ void ColumnReader::open(size_t row_group, const std::byte* whole) {
   group_rows_paged_ = 0;
   page_left_ = 0;
   values_.clear_dictionary();
-  if (chunk_->value_count != group.row_count) {
-    throw_corrupt(CorruptError::kNoOffset, "column chunk of {} values in a row group of {} rows", chunk_->value_count,
-                  group.row_count);
-  }
+  // Its value_count is not looked at: some writers leave it 0, and the pages say what is there.
   to_codec(chunk_->codec);
   const ChunkRange range = chunk_range(*chunk_, *metadata_, file_->size());
   if (whole != nullptr) {

@@ -73,10 +73,11 @@ bool int96_to_timestamp(const std::byte* source, size_t count, std::byte* target
     const int64_t days = int64_t{load<int32_t>(source + i * 12 + 8)} - kJulianEpoch;
     int64_t value = 0;
     if constexpr (kCoarser) {  // factor: nanoseconds of the target's unit
-      const int64_t per_day = 86'400'000'000'000 / parameters.factor;
-      int64_t of_days = 0;
-      fits &= !__builtin_mul_overflow(days, per_day, &of_days);
-      fits &= !__builtin_add_overflow(of_days, floor_divide(nanos, parameters.factor), &value);
+      // Modulo 2^64, as Spark computes: past the year 286,000 its own day overflows, and only so its microseconds come
+      // back (parquet-testing, int96_from_spark).
+      const auto per_day = static_cast<uint64_t>(86'400'000'000'000 / parameters.factor);
+      const auto of_day = static_cast<uint64_t>(floor_divide(nanos, parameters.factor));
+      value = static_cast<int64_t>(static_cast<uint64_t>(days) * per_day + of_day);
     } else {
       // In 128 bits: days alone may be below the range where the sum is not (1677-09-21).
       const Int128 sum = static_cast<Int128>(days) * 86'400'000'000'000 + nanos;

@@ -68,7 +68,7 @@ bool may_have_dictionary(const ColumnChunk& chunk) {
          chunk.declares(Encoding::kRleDictionary) || chunk.encodings == 0;
 }
 
-void add_footer_facts(const ColumnReader& column, const ColumnChunk& chunk, ColumnFacts& facts) {
+void add_footer_facts(const ColumnReader& column, const ColumnChunk& chunk, size_t group_rows, ColumnFacts& facts) {
   const size_t compressed = to_size(chunk.total_compressed_size);
   const size_t uncompressed = to_size(chunk.total_uncompressed_size);
   facts.window = std::max(facts.window, compressed);
@@ -81,7 +81,7 @@ void add_footer_facts(const ColumnReader& column, const ColumnChunk& chunk, Colu
   if (!column.is_variable()) return;
   size_t data = unencoded_bytes(chunk);
   if (column.conversion().source_width > 0) {
-    data = times(to_size(chunk.value_count), static_cast<size_t>(column.conversion().source_width));
+    data = times(group_rows, static_cast<size_t>(column.conversion().source_width));
   } else if (!dictionary) {
     data = std::min(data, uncompressed);
   }
@@ -135,14 +135,14 @@ PageHeader read_page_header(const InputFile& file, uint64_t position, uint64_t e
 }
 
 void add_page_facts(const InputFile& file, const ColumnReader& column, const ColumnChunk& chunk, ChunkRange range,
-                    size_t rows_max, ColumnFacts& facts) {
+                    size_t group_rows, size_t rows_max, ColumnFacts& facts) {
   const bool is_variable = column.is_variable();
   const auto source_width = static_cast<size_t>(column.conversion().source_width);
   std::vector<PageFacts> pages;
   size_t dictionary_page = 0;
   uint64_t position = range.begin;
   uint64_t rows = 0;
-  while (position < range.end && rows < to_size(chunk.value_count)) {
+  while (position < range.end && rows < group_rows) {
     const PageHeader header = read_page_header(file, position, range.end);
     const auto compressed = to_size(header.compressed_size);
     const auto uncompressed = to_size(header.uncompressed_size);
@@ -233,9 +233,9 @@ MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, std:
       const ColumnChunk& chunk = row_group.columns[columns[i].leaf()];
       ranges.push_back(chunk_range(chunk, metadata, file.size()));
       if (walk_page_headers) {
-        add_page_facts(file, columns[i], chunk, ranges.back(), limits.rows_max, facts[i]);
+        add_page_facts(file, columns[i], chunk, ranges.back(), to_size(row_group.row_count), limits.rows_max, facts[i]);
       } else {
-        add_footer_facts(columns[i], chunk, facts[i]);
+        add_footer_facts(columns[i], chunk, to_size(row_group.row_count), facts[i]);
       }
       contexts = std::max(contexts, context_bytes(chunk.codec, facts[i].page));
       // A window is at most the chunk, and at least what is read at a time.

@@ -561,16 +561,27 @@ class FooterParser {
         case 14:
           chunk.bloom_filter.offset = fields.i64();
           break;
+        // Before the specification gave these numbers away, some writers used them for something else.
         case 15:
-          chunk.bloom_filter.length = fields.i32();
+          if (fields.type() == ThriftType::kI32) {
+            chunk.bloom_filter.length = fields.i32();
+          } else {
+            fields.skip();
+          }
           break;
         case 16:
-          fields.expect_struct();
-          chunk.size_statistics = fields.slice();
+          if (fields.type() == ThriftType::kStruct) {
+            chunk.size_statistics = fields.slice();
+          } else {
+            fields.skip();
+          }
           break;
         case 17:
-          fields.expect_struct();
-          chunk.geospatial_statistics = fields.slice();
+          if (fields.type() == ThriftType::kStruct) {
+            chunk.geospatial_statistics = fields.slice();
+          } else {
+            fields.skip();
+          }
           break;
         default:
           fields.skip();

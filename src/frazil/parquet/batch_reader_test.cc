@@ -1,0 +1,648 @@
+#include "frazil/parquet/batch_reader.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "frazil/base/crc32.h"
+#include "frazil/columnar/pretty.h"
+#include "frazil/parquet/file_builder_test.h"
+
+namespace frazil::parquet {
+namespace {
+
+using testing::ColumnSpec;
+using testing::data_page;
+using testing::dictionary_page;
+using testing::FileBuilder;
+using ::testing::HasSubstr;
+using testing::hybrid;
+using testing::packed_run;
+using testing::PageSpec;
+using testing::plain;
+using testing::repeated_run;
+using testing::StringFile;
+using testing::with_length;
+
+struct Opened {
+  std::shared_ptr<const StringFile> file;
+  std::shared_ptr<const FileMetadata> metadata;
+};
+
+Opened open(const std::string& bytes, MemoryPool& pool) {
+  auto file = std::make_shared<StringFile>(bytes);
+  return {file, read_metadata(*file, pool)};
+}
+
+// All columns of the file as the types that it says.
+ReadOptions all_columns(const FileMetadata& metadata) {
+  ReadOptions options;
+  options.validate_utf8 = true;
+  for (size_t leaf = 0; leaf < metadata.schema().leaf_count(); ++leaf) {
+    const SchemaNode& node = metadata.schema().leaf(leaf);
+    options.columns.push_back(
+        {static_cast<int>(leaf), {.name = std::string(node.name), .type = arrow_leaf_type(node), .metadata = {}}});
+  }
+  return options;
+}
+
+void append_rows(const RecordBatch& batch, std::vector<std::string>& rows) {
+  validate_full(batch);
+  for (int64_t row = 0; row < batch.row_count(); ++row) {
+    std::string text;
+    for (const ArrayPtr& column : batch.columns()) text += (text.empty() ? "" : ",") + value_to_json(*column, row);
+    rows.push_back(std::move(text));
+  }
+}
+
+std::vector<std::string> read_rows(const std::string& bytes, ReadOptions change = {}) {
+  MemoryPool pool({.budget_bytes = size_t{64} << 20});
+  std::vector<std::string> rows;
+  {
+    Opened opened = open(bytes, pool);
+    ReadOptions options = all_columns(*opened.metadata);
+    options.batch_rows = change.batch_rows;
+    options.batch_bytes_max = change.batch_bytes_max;
+    options.verify_checksums = change.verify_checksums;
+    options.window_bytes = change.window_bytes;
+    BatchReader reader(opened.file, opened.metadata, options, pool);
+    while (auto batch = reader.next()) {
+      EXPECT_LE(batch->row_count(), options.batch_rows);
+      append_rows(*batch, rows);
+    }
+    EXPECT_FALSE(reader.next().has_value());
+  }
+  const MemoryPoolStats stats = pool.stats();
+  EXPECT_EQ(stats.held_bytes, stats.idle_bytes) << "memory was not returned";
+  return rows;
+}
+
+std::string error_of(const std::string& bytes, ErrorKind kind = ErrorKind::kCorrupt, ReadOptions change = {}) {
+  try {
+    read_rows(bytes, std::move(change));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), kind) << error.what();
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string one_column(ColumnSpec column, int64_t rows, std::vector<PageSpec> pages) {
+  FileBuilder builder(std::vector<ColumnSpec>{std::move(column)});
+  builder.row_group(rows, {std::move(pages)});
+  return builder.finish();
+}
+
+const ColumnSpec kOptionalInt{.name = "a", .type = PhysicalType::kInt32, .repetition = Repetition::kOptional};
+const ColumnSpec kText{.name = "s", .type = PhysicalType::kByteArray, .converted = 0};
+const ColumnSpec kOptionalText{
+    .name = "s", .type = PhysicalType::kByteArray, .repetition = Repetition::kOptional, .converted = 0};
+
+std::vector<std::string> strings(std::initializer_list<std::string> values) {
+  return values;
+}
+
+// ---- What is read ----
+
+TEST(BatchReader, ReadsPlainRequiredValuesOfEveryPhysicalType) {
+  struct Case {
+    ColumnSpec column;
+    std::string payload;
+    std::vector<std::string> rows;
+  };
+  const std::vector<Case> cases = {
+      {{.type = PhysicalType::kBoolean}, "\x05", {"true", "false", "true"}},
+      {{.type = PhysicalType::kInt32}, plain<int32_t>({1, -2, 3}), {"1", "-2", "3"}},
+      {{.type = PhysicalType::kInt64}, plain<int64_t>({1, -2, int64_t{1} << 40}), {"1", "-2", "1099511627776"}},
+      {{.type = PhysicalType::kFloat}, plain<float>({1.5F, -2.0F, 0.25F}), {"1.5", "-2.0", "0.25"}},
+      {{.type = PhysicalType::kDouble}, plain<double>({1.5, -2.0, 0.25}), {"1.5", "-2.0", "0.25"}},
+      {{.type = PhysicalType::kByteArray}, plain(strings({"a", "", "bc"})), {"\"61\"", "\"\"", "\"6263\""}},
+      {kText,
+       plain(strings({"a", "", "a longer text than sixteen bytes"})),
+       {"\"a\"", "\"\"", "\"a longer text than sixteen bytes\""}},
+      {{.type = PhysicalType::kFixedLenByteArray, .type_length = 3},
+       "abcdefghi",
+       {"\"616263\"", "\"646566\"", "\"676869\""}},
+  };
+  for (const Case& test : cases) {
+    EXPECT_EQ(read_rows(one_column(test.column, 3, {data_page(test.payload, 3)})), test.rows)
+        << to_string(test.column.type);
+  }
+}
+
+TEST(BatchReader, ReadsDictionaries) {
+  // Packed and repeated runs, then a page of plain values: the writer gave up on the dictionary.
+  const std::string width("\x02", 1);
+  std::vector<PageSpec> pages = {
+      dictionary_page(plain<int32_t>({10, 20, 30}), 3),
+      data_page(width + packed_run({0, 1, 2, 1, 0, 0, 0, 0}, 2), 4, Encoding::kRleDictionary),
+      data_page(width + repeated_run(3, 2, 2), 3, Encoding::kPlainDictionary),
+      data_page(plain<int32_t>({40}), 1),
+  };
+  EXPECT_EQ(read_rows(one_column({}, 8, pages)), (strings({"10", "20", "30", "20", "30", "30", "30", "40"})));
+  std::vector<PageSpec> text = {
+      dictionary_page(plain(strings({"x", "", "a longer text than sixteen bytes"})), 3),
+      data_page(width + packed_run({2, 1, 0, 2, 0, 0, 0, 0}, 2) + repeated_run(2, 2, 2), 10, Encoding::kRleDictionary),
+  };
+  const std::string longer = "\"a longer text than sixteen bytes\"";
+  EXPECT_EQ(read_rows(one_column(kText, 10, text)),
+            (strings({longer, "\"\"", "\"x\"", longer, "\"x\"", "\"x\"", "\"x\"", "\"x\"", longer, longer})));
+  // ARROW-GH-43605: a dictionary of one value, whose indices take no bits.
+  EXPECT_EQ(read_rows(one_column({}, 3,
+                                 {dictionary_page(plain<int32_t>({7}), 1),
+                                  data_page(std::string(1, '\0'), 3, Encoding::kRleDictionary)})),
+            (strings({"7", "7", "7"})));
+}
+
+TEST(BatchReader, ReadsNullsInBothVersionsOfPages) {
+  const std::string levels = packed_run({1, 0, 1, 1, 0, 0, 0, 0}, 1);
+  const std::vector<std::string> rows = {"1", "null", "2", "3", "null"};
+  EXPECT_EQ(read_rows(one_column(kOptionalInt, 5, {data_page(with_length(levels) + plain<int32_t>({1, 2, 3}), 5)})),
+            rows);
+  PageSpec v2 = data_page(plain<int32_t>({1, 2, 3}), 5);
+  v2.type = PageType::kDataV2;
+  v2.definition_levels = levels;
+  v2.null_count = 2;
+  EXPECT_EQ(read_rows(one_column(kOptionalInt, 5, {v2})), rows);
+  // All null: no values at all (Q10 without a codec), also of a dictionary that is missing.
+  PageSpec all_null = data_page("", 5);
+  all_null.type = PageType::kDataV2;
+  all_null.definition_levels = repeated_run(5, 0, 1);
+  EXPECT_EQ(read_rows(one_column(kOptionalInt, 5, {all_null})), std::vector<std::string>(5, "null"));
+  all_null.encoding = Encoding::kRleDictionary;
+  EXPECT_EQ(read_rows(one_column(kOptionalText, 5, {all_null})), std::vector<std::string>(5, "null"));
+}
+
+// Q29
+TEST(BatchReader, ReadsRleBooleans) {
+  EXPECT_EQ(read_rows(one_column(
+                {.type = PhysicalType::kBoolean}, 10,
+                {data_page(with_length(repeated_run(7, 1, 1) + packed_run({0, 1, 0}, 1)), 10, Encoding::kRle)})),
+            (strings({"true", "true", "true", "true", "true", "true", "true", "false", "true", "false"})));
+}
+
+// Q17, Q35: no row groups, row groups without rows (whatever their offsets are), no columns.
+TEST(BatchReader, ReadsNothingFromNothing) {
+  EXPECT_TRUE(read_rows(FileBuilder(std::vector<ColumnSpec>{{}}).finish()).empty());
+  FileBuilder empty_group(std::vector<ColumnSpec>{{}});
+  empty_group.data_page_offset = 0;
+  empty_group.row_group(0, {{}});
+  empty_group.data_page_offset.reset();
+  empty_group.row_group(2, {{data_page(plain<int32_t>({1, 2}), 2)}});
+  EXPECT_EQ(read_rows(empty_group.finish()), (strings({"1", "2"})));
+  EXPECT_TRUE(read_rows(FileBuilder(std::vector<ColumnSpec>{}).finish()).empty());
+}
+
+TEST(BatchReader, GivesRowCountsWithoutColumns) {
+  MemoryPool pool;
+  Opened opened = open(one_column({}, 5, {data_page(plain<int32_t>({1, 2, 3, 4, 5}), 5)}), pool);
+  BatchReader reader(opened.file, opened.metadata, {.columns = {}, .batch_rows = 3}, pool);
+  EXPECT_EQ(reader.memory_needs(true).total(), 0U);
+  EXPECT_EQ(reader.next()->row_count(), 3);
+  EXPECT_EQ(reader.next()->row_count(), 2);
+  EXPECT_FALSE(reader.next());
+}
+
+TEST(BatchReader, PassesOverEmptyPagesAndUnknownOnes) {
+  PageSpec unknown = data_page("something", 0);
+  unknown.header = testing::ThriftWriter().i32(1, 9).i32(2, 9).i32(3, 9).finish();
+  EXPECT_EQ(read_rows(one_column({}, 2, {data_page("", 0), unknown, data_page(plain<int32_t>({1, 2}), 2)})),
+            (strings({"1", "2"})));
+}
+
+TEST(BatchReader, ChoosesRowGroups) {
+  FileBuilder builder(std::vector<ColumnSpec>{{}});
+  for (int32_t group = 0; group < 4; ++group) builder.row_group(2, {{data_page(plain<int32_t>({group, -group}), 2)}});
+  MemoryPool pool;
+  Opened opened = open(builder.finish(), pool);
+  ReadOptions options = all_columns(*opened.metadata);
+  options.first_row_group = 1;
+  options.row_group_count = 2;
+  BatchReader reader(opened.file, opened.metadata, options, pool);
+  std::vector<std::string> rows;
+  while (auto batch = reader.next()) append_rows(*batch, rows);
+  EXPECT_EQ(rows, (strings({"1", "-1", "2", "-2"})));
+  for (auto [first, count] : {std::pair{-1, 1}, {5, 0}, {3, 2}}) {
+    options.first_row_group = first;
+    options.row_group_count = count;
+    EXPECT_THROW(BatchReader(opened.file, opened.metadata, options, pool), Error) << first;
+  }
+}
+
+// ---- Any column, any cut ----
+
+struct Generated {
+  std::string bytes;
+  std::vector<std::string> rows;
+};
+
+template <typename T>
+struct GeneratedColumn {
+  std::vector<std::vector<PageSpec>> groups;
+  std::vector<std::string> rows;
+};
+
+// Pages of any size, either version, plain or through a dictionary that may end early.
+std::vector<PageSpec> make_pages(const std::vector<std::optional<std::string>>& cells, bool optional,
+                                 const std::vector<std::string>& dictionary, bool is_text) {
+  std::vector<PageSpec> pages;
+  const auto encode = [&](const std::string& value) {
+    if (is_text) return plain(strings({value}));
+    return plain<int32_t>({static_cast<int32_t>(value.size()) * 1000 + (value.empty() ? 0 : value[0])});
+  };
+  const bool has_dictionary = !dictionary.empty() && *rc::gen::arbitrary<bool>();
+  if (has_dictionary) {
+    std::string payload;
+    for (const std::string& value : dictionary) payload += encode(value);
+    pages.push_back(dictionary_page(payload, static_cast<int32_t>(dictionary.size())));
+  }
+  const size_t plain_from = *rc::gen::inRange<size_t>(0, cells.size() + 1);
+  for (size_t done = 0; done < cells.size();) {
+    const size_t count = std::min(cells.size() - done, *rc::gen::inRange<size_t>(1, 40));
+    std::vector<uint32_t> levels;
+    std::vector<uint32_t> indices;
+    std::string values;
+    for (size_t i = done; i < done + count; ++i) {
+      levels.push_back(cells[i] ? 1 : 0);
+      if (!cells[i]) continue;
+      values += encode(*cells[i]);
+      indices.push_back(
+          static_cast<uint32_t>(std::find(dictionary.begin(), dictionary.end(), *cells[i]) - dictionary.begin()));
+    }
+    const bool indexed = has_dictionary && done < plain_from;
+    PageSpec page = data_page(indexed ? std::string(1, '\x07') + hybrid(indices, 7) : values,
+                              static_cast<int32_t>(count), indexed ? Encoding::kRleDictionary : Encoding::kPlain);
+    const std::string level_bytes = optional ? hybrid(levels, 1) : "";
+    if (*rc::gen::arbitrary<bool>()) {
+      page.type = PageType::kDataV2;
+      page.definition_levels = level_bytes;
+    } else if (optional) {
+      page.payload = with_length(level_bytes) + page.payload;
+    }
+    pages.push_back(page);
+    done += count;
+  }
+  return pages;
+}
+
+Generated generate_file() {
+  std::vector<ColumnSpec> columns;
+  std::vector<bool> is_text;
+  const int column_count = *rc::gen::inRange(1, 4);
+  for (int i = 0; i < column_count; ++i) {
+    is_text.push_back(*rc::gen::arbitrary<bool>());
+    columns.push_back({.name = std::string(1, static_cast<char>('a' + i)),
+                       .type = is_text.back() ? PhysicalType::kByteArray : PhysicalType::kInt32,
+                       .repetition = *rc::gen::arbitrary<bool>() ? Repetition::kOptional : Repetition::kRequired,
+                       .converted = is_text.back() ? 0 : -1});
+  }
+  Generated generated;
+  FileBuilder builder(columns);
+  const int group_count = *rc::gen::inRange(1, 4);
+  for (int group = 0; group < group_count; ++group) {
+    const auto rows = *rc::gen::inRange<size_t>(0, 200);
+    std::vector<std::vector<PageSpec>> chunks;
+    std::vector<std::string> texts(rows);
+    for (size_t column = 0; column < columns.size(); ++column) {
+      const bool optional = columns[column].repetition == Repetition::kOptional;
+      const int null_percent = optional ? *rc::gen::element(0, 10, 50, 100) : 0;
+      std::vector<std::string> dictionary;
+      const size_t distinct = *rc::gen::inRange<size_t>(1, 100);
+      const size_t longest = *rc::gen::element<size_t>(3, 20, 60);
+      for (size_t i = 0; i < distinct; ++i) {
+        dictionary.push_back(std::string(*rc::gen::inRange<size_t>(0, longest), static_cast<char>('a' + i % 26)));
+      }
+      std::vector<std::optional<std::string>> cells(rows);
+      for (size_t row = 0; row < rows; ++row) {
+        if (*rc::gen::inRange(0, 100) >= null_percent) cells[row] = dictionary[*rc::gen::inRange<size_t>(0, distinct)];
+        std::string text = "null";
+        if (cells[row]) {
+          text = is_text[column] ? "\"" + *cells[row] + "\""
+                                 : std::to_string(cells[row]->size() * 1000 +
+                                                  static_cast<size_t>(cells[row]->empty() ? 0 : (*cells[row])[0]));
+        }
+        texts[row] += (column == 0 ? "" : ",") + text;
+      }
+      chunks.push_back(make_pages(cells, optional, dictionary, is_text[column]));
+    }
+    builder.row_group(static_cast<int64_t>(rows), chunks);
+    generated.rows.insert(generated.rows.end(), texts.begin(), texts.end());
+  }
+  generated.bytes = builder.finish();
+  return generated;
+}
+
+RC_GTEST_PROP(BatchReader, ReadsAnyFileInAnyBatches, ()) {
+  const Generated generated = generate_file();
+  for (int64_t batch_rows : {int64_t{1}, int64_t{7}, int64_t{1000}}) {
+    ReadOptions options;
+    options.batch_rows = batch_rows;
+    options.batch_bytes_max = *rc::gen::element<size_t>(1, 100, 1000, size_t{1} << 30);
+    options.window_bytes = *rc::gen::element<size_t>(1, 5000, 1 << 20);
+    RC_ASSERT(read_rows(generated.bytes, options) == generated.rows);
+  }
+}
+
+// Batches end where their bytes would pass the limit: the rows of each batch fit, and the next row would not have.
+RC_GTEST_PROP(BatchReader, CutsBatchesAtTheirBytes, ()) {
+  const size_t limit = *rc::gen::inRange<size_t>(1, 400);
+  std::vector<std::string> values;
+  const size_t rows = *rc::gen::inRange<size_t>(1, 150);
+  for (size_t i = 0; i < rows; ++i) values.push_back(std::string(*rc::gen::inRange<size_t>(0, 50), 'x'));
+  std::vector<PageSpec> pages;
+  for (size_t done = 0; done < rows;) {
+    const size_t count = std::min(rows - done, *rc::gen::inRange<size_t>(1, 60));
+    pages.push_back(data_page(plain(std::vector<std::string>(values.begin() + static_cast<ptrdiff_t>(done),
+                                                             values.begin() + static_cast<ptrdiff_t>(done + count))),
+                              static_cast<int32_t>(count)));
+    done += count;
+  }
+  MemoryPool pool;
+  Opened opened = open(one_column(kText, static_cast<int64_t>(rows), pages), pool);
+  ReadOptions options = all_columns(*opened.metadata);
+  options.batch_bytes_max = limit;
+  BatchReader reader(opened.file, opened.metadata, options, pool);
+  size_t row = 0;
+  while (auto batch = reader.next()) {
+    size_t bytes = 0;
+    for (int64_t i = 0; i < batch->row_count(); ++i) bytes += values[row++].size() + 4;
+    RC_ASSERT(batch->row_count() == 1 || bytes <= limit);
+    if (row < rows) RC_ASSERT(bytes + values[row].size() + 4 > limit);
+  }
+  RC_ASSERT(row == rows);
+}
+
+// ---- Memory ----
+
+// needs.total() is enough from the first byte to the last, and a reader that gets its memory in crumbs gives the same.
+RC_GTEST_PROP(BatchReader, KeepsWithinItsNeedsAndGoesOnAfterWant, ()) {
+  const Generated generated = generate_file();
+  const bool walk = *rc::gen::arbitrary<bool>();
+  MemoryPool metadata_pool;
+  Opened opened = open(generated.bytes, metadata_pool);
+  ReadOptions options = all_columns(*opened.metadata);
+  options.batch_rows = *rc::gen::element<int64_t>(3, 50, 1000);
+  options.batch_bytes_max = *rc::gen::element<size_t>(300, 5000, size_t{1} << 20);
+  options.window_bytes = *rc::gen::element<size_t>(4096, size_t{1} << 20);
+
+  {
+    MemoryPool pool;
+    BatchReader reader(opened.file, opened.metadata, options, pool);
+    const BatchReader::MemoryNeeds needs = reader.memory_needs(walk);
+    MemoryPool tight({.budget_bytes = needs.total()});
+    BatchReader bounded(opened.file, opened.metadata, options, tight);
+    bounded.memory_needs(walk);
+    std::vector<std::string> rows;
+    std::optional<RecordBatch> batch;
+    {
+      Reservation reservation = tight.reserve(needs.total());
+      for (;;) {
+        const auto step = bounded.step(reservation, batch);
+        RC_ASSERT(step != BatchReader::Step::kNeedMemory);
+        if (step == BatchReader::Step::kEnd) break;
+        size_t blocks = 0;
+        for (const ArrayPtr& column : batch->columns()) {
+          for (const Buffer& buffer : column->buffers) {
+            if (!buffer.empty()) blocks += MemoryPool::block_bytes(buffer.size());
+          }
+        }
+        RC_ASSERT(blocks <= needs.batch_bytes);
+        append_rows(*batch, rows);
+        batch.reset();
+        reservation.try_grow(needs.total() - reservation.available());
+        if (reservation.available() < needs.batch_bytes) reservation.try_grow(tight.available_bytes());
+      }
+    }
+    RC_ASSERT(rows == generated.rows);
+    RC_ASSERT(tight.stats().held_bytes == tight.stats().idle_bytes);
+  }
+
+  // Every allocation fails once before it succeeds.
+  MemoryPool pool;
+  BatchReader reader(opened.file, opened.metadata, options, pool);
+  std::vector<std::string> rows;
+  std::optional<RecordBatch> batch;
+  int wants = 0;
+  for (bool done = false; !done;) {
+    Reservation nothing = pool.reserve(0);
+    MemoryPool full({.budget_bytes = 0});
+    Reservation empty = full.reserve(0);
+    auto step = reader.step(empty, batch);
+    while (step == BatchReader::Step::kNeedMemory) {
+      ++wants;
+      MemoryPool exact({.budget_bytes = reader.needed_bytes()});
+      Reservation reservation = exact.reserve(reader.needed_bytes());
+      step = reader.step(reservation, batch);
+    }
+    if (batch) append_rows(*batch, rows);
+    batch.reset();
+    done = step == BatchReader::Step::kEnd;
+  }
+  RC_ASSERT(rows == generated.rows);
+  RC_ASSERT(generated.rows.empty() || wants > 0);
+}
+
+TEST(BatchReader, SaysWhatItNeedsIfTheBudgetIsTooSmall) {
+  MemoryPool pool({.budget_bytes = size_t{8} << 10});
+  MemoryPool metadata_pool;
+  Opened opened = open(one_column({}, 4000, {data_page(plain(std::vector<int32_t>(4000, 1)), 4000)}), metadata_pool);
+  BatchReader reader(opened.file, opened.metadata, all_columns(*opened.metadata), pool);
+  try {
+    reader.next();
+    FAIL();
+  } catch (const MemoryLimitError& error) {
+    EXPECT_GT(error.needed_bytes(), 8U << 10);
+  }
+}
+
+// A window of 256 KiB: a large chunk is never whole in memory.
+TEST(BatchReader, StreamsALargeChunk) {
+  std::vector<PageSpec> pages;
+  for (int32_t page = 0; page < 25; ++page) {
+    pages.push_back(data_page(plain(std::vector<int64_t>(20'000, page)), 20'000));
+  }
+  MemoryPool pool({.budget_bytes = size_t{3} << 20});
+  Opened opened = open(one_column({.type = PhysicalType::kInt64}, 500'000, pages), pool);
+  ReadOptions options = all_columns(*opened.metadata);
+  BatchReader reader(opened.file, opened.metadata, options, pool);
+  const auto needs = reader.memory_needs(true);
+  EXPECT_LT(needs.working_bytes, size_t{400} << 10);
+  int64_t rows = 0;
+  while (auto batch = reader.next()) {
+    for (int64_t i = 0; i < batch->row_count(); i += 997) {
+      EXPECT_EQ(batch->column(0)->values<int64_t>()[i], (rows + i) / 20'000);
+    }
+    rows += batch->row_count();
+  }
+  EXPECT_EQ(rows, 500'000);
+}
+
+TEST(BatchReader, ReadsSmallNeighbouringChunksAtOnce) {
+  FileBuilder builder({{.name = "a"}, {.name = "b"}, {.name = "c"}});
+  const std::vector<PageSpec> pages = {data_page(plain<int32_t>({1, 2}), 2)};
+  builder.row_group(2, {pages, pages, pages});
+  MemoryPool pool;
+  Opened opened = open(builder.finish(), pool);
+  const uint64_t before = opened.file->read_count;
+  BatchReader reader(opened.file, opened.metadata, all_columns(*opened.metadata), pool);
+  std::vector<std::string> rows;
+  while (auto batch = reader.next()) append_rows(*batch, rows);
+  EXPECT_EQ(rows, (strings({"1,1,1", "2,2,2"})));
+  EXPECT_EQ(opened.file->read_count - before, 1U);
+}
+
+// ---- What is refused ----
+
+TEST(BatchReader, NamesWhatItDoesNotRead) {
+  EXPECT_THAT(
+      error_of(one_column({}, 1, {data_page("1234", 1, Encoding::kDeltaBinaryPacked)}), ErrorKind::kUnsupported),
+      HasSubstr("encoding DELTA_BINARY_PACKED of column 'a' is not read yet"));
+  EXPECT_THAT(
+      error_of(one_column({.repetition = Repetition::kRepeated}, 1, {data_page("1234", 1)}), ErrorKind::kUnsupported),
+      HasSubstr("column 'a' is repeated"));
+}
+
+TEST(BatchReader, RefusesTypesThatTheColumnIsNot) {
+  MemoryPool pool;
+  Opened opened = open(one_column({}, 1, {data_page("1234", 1)}), pool);
+  const auto make = [&](int leaf, TypeId type) {
+    ReadOptions options;
+    options.columns.push_back({leaf, {.name = "a", .type = primitive(type), .metadata = {}}});
+    BatchReader(opened.file, opened.metadata, options, pool);
+  };
+  EXPECT_NO_THROW(make(0, TypeId::kInt64));
+  EXPECT_THROW(make(0, TypeId::kUtf8), Error);
+  EXPECT_THROW(make(1, TypeId::kInt32), Error);
+  EXPECT_THROW(make(-1, TypeId::kInt32), Error);
+}
+
+// Q31 and its kind: every size that lies is an error, and costs no memory.
+TEST(BatchReader, RefusesPagesThatLie) {
+  const auto page = [](auto change) {
+    PageSpec spec = data_page(plain<int32_t>({1, 2, 3}), 3);
+    change(spec);
+    return one_column({}, 3, {spec});
+  };
+  EXPECT_THAT(error_of(page([](PageSpec& p) { p.compressed_size = -1; })), HasSubstr("compressed_page_size"));
+  EXPECT_THAT(error_of(page([](PageSpec& p) { p.uncompressed_size = -1; })), HasSubstr("uncompressed_page_size"));
+  EXPECT_THAT(error_of(page([](PageSpec& p) { p.compressed_size = 1 << 30; })), HasSubstr("column chunk"));
+  EXPECT_THAT(error_of(page([](PageSpec& p) { p.value_count = -3; })), HasSubstr("num_values"));
+  EXPECT_THAT(error_of(page([](PageSpec& p) { p.value_count = 1 << 30; })), HasSubstr("where the row group has"));
+  EXPECT_THAT(error_of(page([](PageSpec& p) { p.value_count = 2; })), HasSubstr("ends after 2 of 3 rows"));
+  EXPECT_THAT(error_of(page([](PageSpec& p) { p.payload.resize(11); })), HasSubstr("page ends"));
+  EXPECT_THAT(error_of(page([](PageSpec& p) {
+                p.type = PageType::kDataV2;
+                p.definition_size = 100;
+              })),
+              HasSubstr("levels"));
+  EXPECT_THAT(error_of(page([](PageSpec& p) {
+                p.type = PageType::kDataV2;
+                p.definition_size = -100;
+              })),
+              HasSubstr("definition_levels_byte_length"));
+  const std::string text = error_of(page([](PageSpec& p) { p.value_count = 2; }));
+  EXPECT_THAT(text, HasSubstr("column 'a'"));
+  EXPECT_THAT(text, HasSubstr("row group 0 of memory:test.parquet"));
+  EXPECT_THAT(text, HasSubstr("at byte"));
+}
+
+TEST(BatchReader, RefusesDictionariesThatLie) {
+  const std::string width("\x08", 1);
+  const auto file = [&](std::vector<PageSpec> pages) { return one_column({}, 3, std::move(pages)); };
+  const PageSpec dictionary = dictionary_page(plain<int32_t>({1, 2}), 2);
+  const auto indices = [&](std::string runs) { return data_page(width + runs, 3, Encoding::kRleDictionary); };
+  EXPECT_THAT(error_of(file({dictionary, indices(packed_run({0, 1, 2}, 8))})), HasSubstr("beyond the dictionary"));
+  EXPECT_THAT(error_of(file({dictionary, indices(repeated_run(3, 2, 8))})), HasSubstr("beyond the dictionary"));
+  EXPECT_THAT(error_of(file({dictionary, indices(repeated_run(2, 1, 8))})), HasSubstr("page ends"));
+  EXPECT_THAT(error_of(file({indices(repeated_run(3, 0, 8))})), HasSubstr("dictionary that is not there"));
+  EXPECT_THAT(error_of(file({dictionary_page("", 0), data_page(std::string(1, '\0'), 3, Encoding::kRleDictionary)})),
+              HasSubstr("beyond the dictionary"));
+  EXPECT_THAT(error_of(file({dictionary, data_page("\x21", 3, Encoding::kRleDictionary)})), HasSubstr("bit width 33"));
+  EXPECT_THAT(error_of(file({dictionary_page(plain<int32_t>({1, 2}), 3), indices(repeated_run(3, 0, 8))})),
+              HasSubstr("dictionary of 3 values"));
+  EXPECT_THAT(error_of(file({dictionary_page(plain<int32_t>({1, 2}), -1), indices(repeated_run(3, 0, 8))})),
+              HasSubstr("num_values of the dictionary"));
+  EXPECT_THAT(error_of(file({data_page(plain<int32_t>({1}), 1), dictionary, indices(repeated_run(2, 0, 8))})),
+              HasSubstr("after data pages"));
+  PageSpec text = dictionary_page(plain(strings({"abc"})), 1);
+  text.payload[0] = 4;
+  EXPECT_THAT(error_of(one_column(kText, 3, {text, indices(repeated_run(3, 0, 8))})), HasSubstr("value of 4 bytes"));
+}
+
+TEST(BatchReader, RefusesLevelsThatLie) {
+  const auto file = [&](std::string payload) { return one_column(kOptionalInt, 3, {data_page(payload, 3)}); };
+  EXPECT_THAT(error_of(file("abc")), HasSubstr("ends in its levels"));
+  EXPECT_THAT(error_of(file(std::string("\xff\xff\xff\xff", 4))), HasSubstr("definition levels of"));
+  EXPECT_THAT(error_of(file(with_length(repeated_run(2, 1, 1)) + plain<int32_t>({1, 2, 3}))), HasSubstr("levels end"));
+  EXPECT_THAT(error_of(file(with_length(repeated_run(3, 2, 1)) + plain<int32_t>({1, 2, 3}))), HasSubstr("level 2"));
+  EXPECT_THAT(error_of(file(with_length(repeated_run(3, 1, 1)) + plain<int32_t>({1, 2}))), HasSubstr("page ends"));
+}
+
+TEST(BatchReader, RefusesNullsWhereTheFieldHasNone) {
+  MemoryPool pool;
+  Opened opened = open(one_column(kOptionalInt, 3, {data_page(with_length(repeated_run(3, 0, 1)), 3)}), pool);
+  ReadOptions options = all_columns(*opened.metadata);
+  options.columns[0].field.nullable = false;
+  BatchReader reader(opened.file, opened.metadata, options, pool);
+  EXPECT_THROW(reader.next(), CorruptError);
+}
+
+TEST(BatchReader, ChecksChecksumsIfAsked) {
+  PageSpec page = data_page(plain<int32_t>({1, 2, 3}), 3);
+  page.crc = static_cast<int32_t>(crc32(std::as_bytes(std::span(page.payload))));
+  ReadOptions verify;
+  verify.verify_checksums = true;
+  EXPECT_EQ(read_rows(one_column({}, 3, {page}), verify).size(), 3U);
+  page.crc = *page.crc ^ 1;
+  EXPECT_EQ(read_rows(one_column({}, 3, {page})).size(), 3U);
+  EXPECT_THAT(error_of(one_column({}, 3, {page}), ErrorKind::kCorrupt, verify), HasSubstr("checksum"));
+}
+
+TEST(BatchReader, ChecksUtf8IfAsked) {
+  const auto file = [](const std::vector<std::string>& values) {
+    return one_column(kText, static_cast<int64_t>(values.size()),
+                      {data_page(plain(values), static_cast<int32_t>(values.size()))});
+  };
+  EXPECT_EQ(read_rows(file(strings({"a", "\xc3\xa9", "b"}))).size(), 3U);
+  EXPECT_THAT(error_of(file(strings({"a", "\xff", "b"}))), HasSubstr("UTF-8"));
+  // Together they are valid: each alone is not.
+  EXPECT_THAT(error_of(file(strings({"a", "\xc3", "\xa9"}))), HasSubstr("UTF-8"));
+  EXPECT_THAT(error_of(one_column(kText, 1,
+                                  {dictionary_page(plain(strings({"\x80"})), 1),
+                                   data_page(std::string(1, '\0'), 1, Encoding::kRleDictionary)})),
+              HasSubstr("UTF-8"));
+}
+
+TEST(BatchReader, SurvivesEveryTruncationAndEveryChangedByte) {
+  FileBuilder builder(
+      {kOptionalInt,
+       {.name = "s", .type = PhysicalType::kByteArray, .repetition = Repetition::kOptional, .converted = 0}});
+  const std::string levels = with_length(packed_run({1, 0, 1, 1, 1}, 1));
+  builder.row_group(
+      5, {{dictionary_page(plain<int32_t>({5, 6}), 2),
+           data_page(levels + std::string(1, '\x01') + packed_run({0, 1, 1, 0}, 1), 5, Encoding::kRleDictionary)},
+          {data_page(levels + plain(strings({"a", "bb", "ccc", "dddd"})), 5)}});
+  const std::string whole = builder.finish();
+  ASSERT_EQ(read_rows(whole).size(), 5U);
+  for (size_t size = 0; size < whole.size(); ++size) EXPECT_NE(error_of(whole.substr(0, size)), "no error") << size;
+  for (size_t i = 0; i < whole.size(); ++i) {
+    for (int change : {0x01, 0x10, 0x80, 0xFF}) {
+      std::string changed = whole;
+      changed[i] = static_cast<char>(changed[i] ^ change);
+      try {
+        read_rows(changed);
+      } catch (const Error& error) {
+        EXPECT_NE(error.kind(), ErrorKind::kInternal) << i;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace frazil::parquet

@@ -1,0 +1,131 @@
+// frazil_parquet_dump [--batch-rows N] [--batch-bytes N] [--budget N] [--checksums] [--utf8] [--quiet] FILE...
+//
+// For each file one line {"file":...} and, if it can be opened, one with its columns as [name, type] and one JSON array a
+// row (names may repeat). Columns that the reader does not read yet are left out and named. An error is a line {"error":...,"kind":...}. Exit code 0
+// even then: the program is for comparing what is read, and for running over damaged files.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frazil/base/error.h"
+#include "frazil/columnar/pretty.h"
+#include "frazil/io/local_file_system.h"
+#include "frazil/parquet/batch_reader.h"
+#include "frazil/parquet/metadata.h"
+#include "frazil/parquet/schema.h"
+
+namespace {
+
+struct Options {
+  int64_t batch_rows = 65536;
+  size_t batch_bytes = size_t{64} << 20;
+  size_t budget = size_t{256} << 20;
+  bool checksums = false;
+  bool utf8 = false;
+  bool quiet = false;
+};
+
+void print_line(const std::string& line) {
+  std::fwrite(line.data(), 1, line.size(), stdout);
+  std::fputc('\n', stdout);
+}
+
+std::string quoted(std::string_view text) {
+  std::string out;
+  frazil::append_json_string(out, text);
+  return out;
+}
+
+void dump(const std::string& path, const Options& options) {
+  using namespace frazil;
+  using namespace frazil::parquet;
+  MemoryPool pool({.budget_bytes = options.budget});
+  LocalFileSystem files;
+  std::shared_ptr<const InputFile> file = files.open_input(path);
+  auto metadata = read_metadata(*file, pool);
+  const FileSchema& schema = metadata->schema();
+
+  ReadOptions read{.columns = {},
+                   .batch_rows = options.batch_rows,
+                   .batch_bytes_max = options.batch_bytes,
+                   .verify_checksums = options.checksums,
+                   .validate_utf8 = options.utf8};
+  std::string columns;
+  std::string skipped;
+  for (size_t leaf = 0; leaf < schema.leaf_count(); ++leaf) {
+    ColumnRequest request;
+    request.leaf = static_cast<int>(leaf);
+    request.field.name = schema.path(schema.leaf_node(leaf));
+    try {
+      request.field.type = arrow_leaf_type(schema.leaf(leaf));
+      ReadOptions one = read;
+      one.columns = {request};
+      BatchReader probe(file, metadata, one, pool);
+    } catch (const Error& error) {
+      skipped += (skipped.empty() ? "" : ",") + quoted(request.field.name) + ":" + quoted(error.what());
+      continue;
+    }
+    columns += (columns.empty() ? "[" : ",[") + quoted(request.field.name) + "," +
+               quoted(request.field.type->to_string()) + "]";
+    read.columns.push_back(std::move(request));
+  }
+  print_line("{\"columns\":[" + columns + "],\"skipped\":{" + skipped + "}}");
+
+  BatchReader reader(file, metadata, read, pool);
+  std::string line;
+  int64_t rows = 0;
+  while (auto batch = reader.next()) {
+    rows += batch->row_count();
+    validate_full(*batch);
+    if (options.quiet) continue;
+    for (int64_t row = 0; row < batch->row_count(); ++row) {
+      line = "[";
+      for (size_t i = 0; i < batch->columns().size(); ++i) {
+        if (i > 0) line += ',';
+        append_value_json(line, batch->schema()->field(i), *batch->column(i), row);
+      }
+      line += ']';
+      print_line(line);
+    }
+  }
+  print_line("{\"rows\":" + std::to_string(rows) + "}");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--batch-rows" && i + 1 < argc) {
+      options.batch_rows = std::atoll(argv[++i]);
+    } else if (argument == "--batch-bytes" && i + 1 < argc) {
+      options.batch_bytes = std::strtoull(argv[++i], nullptr, 10);
+    } else if (argument == "--budget" && i + 1 < argc) {
+      options.budget = std::strtoull(argv[++i], nullptr, 10);
+    } else if (argument == "--checksums") {
+      options.checksums = true;
+    } else if (argument == "--utf8") {
+      options.utf8 = true;
+    } else if (argument == "--quiet") {
+      options.quiet = true;
+    } else {
+      print_line("{\"file\":" + quoted(argument) + "}");
+      std::fflush(stdout);
+      try {
+        dump(argument, options);
+      } catch (const frazil::Error& error) {
+        print_line("{\"error\":" + quoted(error.what()) + ",\"kind\":" + quoted(frazil::to_string(error.kind())) + "}");
+      } catch (const std::bad_alloc&) {
+        print_line("{\"error\":\"out of memory\",\"kind\":\"bad_alloc\"}");
+      }
+    }
+  }
+  return 0;
+}

@@ -158,16 +158,11 @@ TEST_P(FileSystemContract, RefusesReadsPastTheEnd) {
   const auto input = files_->open_input(at("x"));
   std::string out(6, '\0');
   const std::span<std::byte> all = std::as_writable_bytes(std::span(out));
-  for (const auto& [offset, size] : {std::pair<uint64_t, size_t>{0, 6},
-                                     {5, 1},
-                                     {6, 0},
-                                     {4, 2},
-                                     {UINT64_MAX, 1},
-                                     {UINT64_MAX - 1, 3},
-                                     {uint64_t{1} << 63, 1}}) {
-    EXPECT_EQ(kind_of([&, offset = offset, size = size] { input->read_at(offset, all.first(size)); }),
-              ErrorKind::kCorrupt)
-        << offset << " " << size;
+  const ByteRange wrong[] = {
+      {0, 6}, {5, 1}, {6, 0}, {4, 2}, {UINT64_MAX, 1}, {UINT64_MAX - 1, 3}, {uint64_t{1} << 63, 1}};
+  for (const ByteRange& range : wrong) {
+    const auto read = [&] { input->read_at(range.offset, all.first(static_cast<size_t>(range.length))); };
+    EXPECT_EQ(kind_of(read), ErrorKind::kCorrupt) << range.offset << " " << range.length;
     EXPECT_THAT(last_message_, testing::HasSubstr("x"));
   }
   // A size that the caller says is believed as far as the bytes are there.

@@ -115,7 +115,8 @@ size_t find_bit(const uint8_t* bits, size_t from, size_t end, bool value) noexce
   const uint64_t flip = value ? 0 : ~uint64_t{0};
   while (from < end) {
     const size_t count = end - from < kWordBits ? end - from : kWordBits;
-    const uint64_t word = (load_at_most_word(bits, from, count) ^ flip) & low_mask(static_cast<unsigned>(count));
+    // In a short word the flip sets bits from `count` on; the first of them says `end`, which is right.
+    const uint64_t word = load_at_most_word(bits, from, count) ^ flip;
     if (word != 0) return from + static_cast<size_t>(std::countr_zero(word));
     from += count;
   }

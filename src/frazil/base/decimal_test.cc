@@ -300,6 +300,10 @@ TEST(Decimal, WritesTheShortestBigEndianForm) {
        }) {
     EXPECT_EQ(hex(int128(value)), expected) << value;
     EXPECT_TRUE(decimal_from_big_endian(bytes_of(expected)) == int128(value)) << value;
+    std::vector<std::byte> exact(expected.size() / 2);
+    EXPECT_TRUE(decimal_to_big_endian(int128(value), exact)) << value;
+    EXPECT_EQ(encode_hex(exact), expected);
+    EXPECT_FALSE(decimal_to_big_endian(int128(value), std::span(exact).subspan(1))) << value;
   }
 }
 

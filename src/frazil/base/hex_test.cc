@@ -20,6 +20,10 @@ TEST(Hex, RefusesOddCountsAndOtherCharacters) {
   }
 }
 
+TEST(Hex, DoesNotLookBehindTheText) {
+  EXPECT_EQ(decode_hex(std::string_view("00").substr(0, 1)), std::nullopt);
+}
+
 RC_GTEST_PROP(Hex, RoundTrips, (std::string bytes)) {
   RC_ASSERT(decode_hex(encode_hex(bytes)) == bytes);
 }

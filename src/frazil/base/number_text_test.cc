@@ -96,6 +96,8 @@ TEST(NumberText, ParsesFloatingPointNumbers) {
   }
   EXPECT_EQ(parse_double("1" + std::string(400, '0')), HUGE_VAL);
   EXPECT_EQ(parse_double("0." + std::string(400, '0') + "1"), 0.0);
+  EXPECT_EQ(parse_double("0." + std::string(400, '0') + "1e5"), 0.0);
+  EXPECT_EQ(parse_double("1" + std::string(400, '0') + "e-5"), HUGE_VAL);
   EXPECT_TRUE(std::signbit(parse_double("-0.0").value()));
   EXPECT_TRUE(std::signbit(parse_double("-1e-400").value()));
   EXPECT_TRUE(std::isnan(parse_double("NaN").value()));

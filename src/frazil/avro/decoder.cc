@@ -74,8 +74,9 @@ void set_bit(uint8_t* bits, size_t index) {
 struct BatchDecoder::State {
   State(std::shared_ptr<const Program> shared_program, MemoryPool& memory, DecodeOptions decode_options)
       : program(std::move(shared_program)), code(program->code()), pool(memory), options(decode_options) {
-    columns.resize(code.columns.size());
-    for (size_t i = 0; i < columns.size(); ++i) {
+    // Instructions without a column name column 0: there is always one.
+    columns.resize(std::max<size_t>(code.columns.size(), 1));
+    for (size_t i = 0; i < code.columns.size(); ++i) {
       columns[i].layout = code.columns[i].layout;
       columns[i].width = code.columns[i].width;
       columns[i].element_level = code.columns[i].element_level;

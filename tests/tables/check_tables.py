@@ -9,6 +9,7 @@ the tables' own projects state.
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -24,9 +25,8 @@ FEATURES = {
     "delete file": "delete file",
     "nested column": "nested",
     "ORC": "orc",
-    "missing file": "No such file",
+    "missing file": "s3:",
     "Avro data": "avro",
-    "variant column": "nested",
 }
 
 
@@ -65,11 +65,18 @@ def check_readable(entry, expected, stated):
     if len(rows) != entry["rows"]:
         raise AssertionError(f"{len(rows)} rows instead of {entry['rows']}")
     agreed = []
+    if "values" in entry:
+        # No engine reads it: the files' rows, with the partition values of their folders.
+        if rows != sort_rows(entry["values"]):
+            raise AssertionError(f"rows {rows}")
+        agreed.append("tables.json")
     for result in expected:
         other = result["tables"].get(entry["table"])
         if other is None:
             continue
-        if [name for name, _ in columns] != other["columns"]:
+        # DuckDB renames columns whose names differ in case alone; a bare file keeps the names of its time.
+        names = [name for name, _ in columns]
+        if "file by file" not in result["maker"] and names != other["columns"] and len({name.lower() for name in names}) == len(names):
             raise AssertionError(f"columns {columns}, {result['maker']} has {other['columns']}")
         if digest(rows) != other["sha256"]:
             first = next((pair for pair in zip(rows, other.get("rows", [])) if pair[0] != pair[1]), "")
@@ -86,7 +93,7 @@ def check_readable(entry, expected, stated):
 def check_stated(query, table, columns, rows):
     """Results that the table's own project states, where the query is one that needs no engine of ours to evaluate."""
     text = " ".join(query["query"].lower().rstrip("; ").split())
-    if text.startswith("select count(*) from ") and " where " not in text and "snapshot" not in text and "group" not in text:
+    if re.fullmatch(r"select count\(\*\) from (iceberg_scan\('[^',]*'\)|[a-z0-9_.]+)", text):
         if query["result"] != [str(len(rows))]:
             raise AssertionError(f"stated {query['result']}: {query['query']}")
         return True
@@ -98,9 +105,8 @@ def check_refused(entry):
     result = frazil("scan", os.path.join(folder, "metadata", entry["metadata"]), "--format", "none")
     message = result.stderr.decode(errors="replace")
     wanted = FEATURES[entry["excuse"]]
-    expected_code = 3 if entry["excuse"] == "missing file" else 5
-    if result.returncode != expected_code or wanted.lower() not in message.lower():
-        raise AssertionError(f"should be refused for '{wanted}' with code {expected_code}, but: {describe_error(result)}")
+    if result.returncode != 5 or wanted.lower() not in message.lower():
+        raise AssertionError(f"should be refused for '{wanted}' with code 5, but: {describe_error(result)}")
     if not entry["found_in_metadata"]:
         raise AssertionError("the metadata has no such feature")
     return f"refused: {entry['excuse']}"
@@ -112,7 +118,6 @@ def has_feature(index, excuse):
     return {
         "delete file": any("del:" in name for name in files),
         "nested column": any(kind in ("list", "map", "struct") for kind in types),
-        "variant column": "variant" in types,
         "ORC": any("orc" in name for name in files),
         "Avro data": any("avro" in name for name in files),
         "missing file": index["missing_files"] > 0,
@@ -123,7 +128,7 @@ def main():
     tables = json.load(open(os.path.join(HERE, "tables.json")))
     index = {entry["dir"]: entry for entry in json.load(open(os.path.join(CORPORA, "expected", "iceberg-tables-index.json")))}
     stated = json.load(open(os.path.join(CORPORA, "expected", "iceberg-stated-results.json")))
-    expected = [json.load(gzip.open(os.path.join(HERE, f"expected-{name}.json.gz"))) for name in ("pyiceberg", "duckdb")]
+    expected = [json.load(gzip.open(os.path.join(HERE, f"expected-{name}.json.gz"))) for name in ("pyiceberg", "duckdb", "files")]
     if sorted(index) != sorted(entry["table"] for entry in tables):
         sys.exit("tables.json does not name every table of the corpora once")
     failures = read = 0

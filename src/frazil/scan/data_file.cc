@@ -21,7 +21,9 @@ parquet::BatchReader open_reader(const ReadSetup& setup, const Task& task, Memor
   if (spec == nullptr) {
     throw_corrupt(CorruptError::kNoOffset, "the file's partition spec {} is not in the table's metadata", task.spec_id);
   }
-  auto file = setup.files->open_input(task.path, task.file_bytes);
+  // The size in the manifest is not passed on: local files know their own for free, and tables that were rewritten by
+  // other tools have wrong ones.
+  auto file = setup.files->open_input(task.path);
   std::shared_ptr<const parquet::FileMetadata> footer;
   try {
     footer = parquet::read_metadata(*file, pool);

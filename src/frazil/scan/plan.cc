@@ -63,8 +63,7 @@ std::vector<Task> read_tasks(const ManifestFile& file, const spec::Snapshot& sna
   options.cache = &cache;
   if (const auto* spec = metadata.find_spec(file.partition_spec_id))
     options.partition_type = spec->partition_type(schema);
-  const auto length = file.length > 0 ? std::optional<uint64_t>(file.length) : std::nullopt;
-  const auto entries = manifest::read_manifest(files.open_input(file.path, length), file, pool, options);
+  const auto entries = manifest::read_manifest(files.open_input(file.path), file, pool, options);
   std::vector<Task> tasks;
   tasks.reserve(entries.size());
   for (size_t i = 0; i < entries.size(); ++i) {

@@ -14,7 +14,12 @@ namespace {
 // The file's columns by the ids that they carry, or that mapping or position give.
 std::unordered_map<int32_t, uint32_t> columns_by_id(const parquet::FileSchema& file, const FileContext& context) {
   bool has_ids = false;
+  bool all_named = true;
   for (const auto& node : file.nodes()) has_ids = has_ids || node.field_id.has_value();
+  for (uint32_t child = 0, index = 1; child < file.root().child_count; ++child) {
+    all_named = all_named && context.table_schema.as_struct()->find(file.node(index).name) != nullptr;
+    index += file.node(index).subtree_size;
+  }
   std::unordered_map<int32_t, uint32_t> nodes;
   bool any_of_table = false;
   uint32_t index = 1;
@@ -26,6 +31,8 @@ std::unordered_map<int32_t, uint32_t> columns_by_id(const parquet::FileSchema& f
     } else if (context.name_mapping != nullptr) {
       const auto* mapped = spec::NameMapping::find(context.name_mapping->fields(), node.name);
       if (mapped != nullptr) id = mapped->field_id;
+    } else if (all_named) {
+      id = context.table_schema.as_struct()->find(node.name)->id;
     } else {
       id = static_cast<int32_t>(child) + 1;
     }

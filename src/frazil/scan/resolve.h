@@ -2,7 +2,9 @@
 // nothing else looks at the file's names and ids.
 //
 //   1. the file's field with the same id
-//   2. a file without any ids: the ids of the table's name mapping; without a mapping, positions (as Iceberg Java)
+//   2. a file without any ids: the ids of the table's name mapping; without a mapping, by name if every column of the
+//      file has the name of one of the table's (Hive's files lack the partition columns, so positions would be wrong),
+//      else by position, as Iceberg Java does
 //   3. the partition value, if the file's spec has an identity transform of the column
 //   4. the column's initial default, else null, else (required) an error
 #pragma once

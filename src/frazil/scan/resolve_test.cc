@@ -95,8 +95,23 @@ TEST(ResolveColumns, GivesIdsToFilesWithoutAnyByTheNameMappingNotByPosition) {  
   auto sources = resolve(file, table, &mapping);
   EXPECT_EQ(sources[0].leaf, 1);
   EXPECT_EQ(sources[1].leaf, 0);
-  sources = resolve(file, table);
-  EXPECT_EQ(sources[0].leaf, 0) << "without ids and mapping, positions count";
+}
+
+TEST(ResolveColumns, WithoutIdsAndMappingTakesNamesIfAllAreKnownElsePositions) {
+  const spec::Schema table(
+      {field(1, "part", TypeKind::kInt), field(2, "a", TypeKind::kInt), field(3, "b", TypeKind::kInt)});
+  // A Hive-style file lacks the partition column.
+  const FakeFile hive({{"b", kInt32}, {"a", kInt32}});
+  auto sources = resolve(hive, table, nullptr, identity_of(1), {Literal::int_(5)});
+  EXPECT_EQ(sources[0].constant, Literal::int_(5));
+  EXPECT_EQ(sources[1].leaf, 1);
+  EXPECT_EQ(sources[2].leaf, 0);
+  // A column was renamed since: names are no guide, positions are what Iceberg Java goes by.
+  const FakeFile renamed({{"old_part", kInt32}, {"a", kInt32}});
+  sources = resolve(renamed, table);
+  EXPECT_EQ(sources[0].leaf, 0);
+  EXPECT_EQ(sources[1].leaf, 1);
+  EXPECT_TRUE(sources[2].constant.is_null());
 }
 
 TEST(ResolveColumns, RefusesAMappingThatFitsNothingInsteadOfGivingNulls) {  // reports.md W03

@@ -252,16 +252,46 @@ TEST(Scan, ATableWithoutSnapshotsHasItsSchemaAndNoRows) {  // reports.md M15
   EXPECT_FALSE(stream->next());
 }
 
-TEST(Scan, AMissingDataFileIsNamed) {
-  Fixture fixture("duckdb/generated_bounds");
-  auto stream = fixture.open();
+// Everything as in `inner`, but the file whose path ends in `hidden` does not exist.
+class HidingFileSystem final : public FileSystem {
+ public:
+  HidingFileSystem(FileSystem& inner, std::string hidden) : inner_(inner), hidden_(std::move(hidden)) {}
+  std::shared_ptr<InputFile> open_input(std::string_view path, std::optional<uint64_t> size) override {
+    if (path.ends_with(hidden_)) throw IoError(ENOENT, message("cannot open '{}': it is hidden", path));
+    return inner_.open_input(path, size);
+  }
+  std::unique_ptr<OutputFile> open_output(std::string_view path) override { return inner_.open_output(path); }
+  std::vector<FileInfo> list(std::string_view folder) override { return inner_.list(folder); }
+  void walk(std::string_view folder, const std::function<void(const FileInfo&)>& visit) override {
+    inner_.walk(folder, visit);
+  }
+  std::optional<FileInfo> stat(std::string_view path) override { return inner_.stat(path); }
+  bool remove(std::string_view path) override { return inner_.remove(path); }
+
+ private:
+  FileSystem& inner_;
+  std::string hidden_;
+};
+
+TEST(Scan, AMissingDataFileIsNamedAfterTheRowsBeforeIt) {
+  Fixture fixture(kManyFiles);
+  const auto plan = plan_scan(fixture.context, fixture.source(), {}, fixture.context.memory_pool());
+  ASSERT_EQ(plan.tasks.size(), 20u);
+  const std::string missing = plan.tasks[12].path.substr(plan.tasks[12].path.rfind('/'));
+  HidingFileSystem files(fixture.files, missing);
+  auto stream = scan::open(fixture.context, {.metadata = fixture.table.metadata, .files = &files}, {});
+  int64_t rows = 0;
   try {
-    stream->next();
+    while (auto batch = stream->next()) rows += batch->row_count();
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kNotFound);
-    EXPECT_THAT(error.what(), testing::HasSubstr("t.parquet"));
+    EXPECT_THAT(error.what(), testing::HasSubstr(missing));
   }
+  EXPECT_EQ(rows, 12) << "in task order what precedes the missing file is delivered";
+  EXPECT_FALSE(stream->next());
+  stream.reset();
+  EXPECT_EQ(fixture.files.counters().files_open.load(), 0u);
 }
 
 TEST(Scan, RunsInsideATaskOfAPoolWithOneThread) {

@@ -77,7 +77,7 @@ class StreamState {
     setup_.files = source.files;
     setup_.batch_rows = options.batch_rows;
     const size_t budget = pool_.budget_bytes();
-    setup_.batch_bytes_max = std::clamp<size_t>(budget / 8, size_t{64} << 10, size_t{64} << 20);
+    setup_.batch_bytes_max = std::clamp<size_t>(budget / 16, size_t{64} << 10, size_t{64} << 20);
     setup_.window_bytes =
         std::clamp<size_t>(budget / 16 / std::max<size_t>(1, plan_.schema->fields().size()) / thread_limit_,
                            size_t{16} << 10, size_t{256} << 10);

@@ -50,7 +50,7 @@ def random_type(r):
                      FixedType(r.randint(1, 20)), DecimalType(*r.choice([(5, 2), (9, 0), (15, 4), (18, 18), (19, 2), (38, 10)]))])
 
 
-def random_value(r, kind):
+def random_value(r, kind, partitioned=False):
     if isinstance(kind, BooleanType):
         return r.random() < 0.5
     if isinstance(kind, IntegerType):
@@ -74,7 +74,7 @@ def random_value(r, kind):
         return value.replace(tzinfo=datetime.timezone.utc) if isinstance(kind, TimestamptzType) else value
     if isinstance(kind, StringType):
         alphabet = string.printable + "äöü日本語😀\u0000\"\\,\n"
-        return "".join(r.choice(alphabet) for _ in range(r.choice([0, 1, 3, 12, 13, 16, 40, 300])))
+        return "".join(r.choice(alphabet) for _ in range(r.choice([0, 1, 3, 12] if partitioned else [0, 1, 3, 12, 13, 16, 40, 300])))
     if isinstance(kind, BinaryType):
         return r.randbytes(r.choice([0, 1, 7, 16, 100]))
     if isinstance(kind, UUIDType):
@@ -90,7 +90,7 @@ def random_rows(r, schema, partitioned):
     columns = []
     arrow_schema = schema.as_arrow()
     for field, arrow_field in zip(schema.fields, arrow_schema):
-        pool = [random_value(r, field.field_type) for _ in range(r.choice([1, 3, 20, 300]))]
+        pool = [random_value(r, field.field_type, partitioned) for _ in range(r.choice([1, 3, 20, 300]))]
         nulls = 0 if field.required else r.choice([0, 0, 0.1, 0.5, 1])
         runs = r.random() < 0.3
         values = []

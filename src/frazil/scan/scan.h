@@ -35,9 +35,9 @@ enum class Order : uint8_t {
 };
 
 struct Options {
-  std::vector<std::string> select;  // column names and paths ("a", "b.c"); empty: all
-  spec::SnapshotSelection snapshot;
-  std::optional<int64_t> limit;  // rows
+  std::vector<std::string> select = {};  // column names and paths ("a", "b.c"); empty: all
+  spec::SnapshotSelection snapshot = {};
+  std::optional<int64_t> limit = {};  // rows
   Order order = Order::kTask;
   int64_t batch_rows = 65536;  // upper bound; boundaries depend on file, batch_rows and budget alone
   // Of everything that the scan holds, planning metadata and batches not yet released included; capped by the

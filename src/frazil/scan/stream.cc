@@ -86,8 +86,6 @@ class StreamState {
     if (limit_ == 0) finished_ = true;
   }
 
-  ~StreamState() { pool_.discharge(plan_.metadata_bytes); }
-
   const SchemaPtr& schema() const { return plan_.arrow_schema; }
 
   std::optional<RecordBatch> next(const std::shared_ptr<StreamState>& self) EXCLUDES(mutex_) {
@@ -129,6 +127,10 @@ class StreamState {
     units_.clear();
     head_ = opened_ = 0;
     standby_ = Reservation();
+    // Now, not with the last reference: the thread pool may keep a worker that it has not started yet.
+    if (!closed_) pool_.discharge(plan_.metadata_bytes);
+    closed_ = true;
+    pool_.trim();
   }
 
   StreamStats stats() const EXCLUDES(mutex_) {
@@ -439,7 +441,8 @@ class StreamState {
   size_t standby_bytes_ GUARDED_BY(mutex_) = 0;  // one batch of the largest unit admitted so far
   size_t workers_ GUARDED_BY(mutex_) = 0;        // tasks in the thread pool, running or queued
   size_t running_ GUARDED_BY(mutex_) = 0;        // threads in the middle of a piece of work, the consumer's too
-  bool finished_ GUARDED_BY(mutex_) = false;     // delivered to the end, failed or closed
+  bool closed_ GUARDED_BY(mutex_) = false;
+  bool finished_ GUARDED_BY(mutex_) = false;  // delivered to the end, failed or closed
   StreamStats stats_ GUARDED_BY(mutex_);
 };
 

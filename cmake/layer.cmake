@@ -35,6 +35,7 @@ function(frazil_layer name)
     set(labels ${name})
     if(LAYER_THREADS)
       list(APPEND labels threads)
+      add_dependencies(frazil_thread_tests frazil_${name}_test)
     endif()
     include(GoogleTest)
     gtest_discover_tests(frazil_${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 120

@@ -11,6 +11,8 @@ fi
 if [ "${FRAZIL_WITH_TESTS:-0}" = 1 ]; then
   options+=(-DFRAZIL_TESTS=ON "-DFRAZIL_PYTHON=${FRAZIL_PYTHON:-}" "-DFRAZIL_DUCKDB_PYTHON=${FRAZIL_DUCKDB_PYTHON:-}")
 fi
+# The compiler cache works across clones: paths below this folder count relative to it.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 mkdir -p build
 cmake --preset "$preset" "${options[@]}" >"build/$preset-configure.log" 2>&1 || { cat "build/$preset-configure.log" >&2; exit 1; }
 cmake --build "build/$preset" -j "${JOBS:-$(nproc)}" ${1:+--target "$@"}

@@ -6,6 +6,7 @@ preset=$1
 cd "$(dirname "$0")/.."
 export FRAZIL_WITH_TESTS=1
 filter=()
+targets=()
 case $preset in
   asan)
     filter=(-LE python)
@@ -13,11 +14,12 @@ case $preset in
     export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} ;;
   tsan)
     filter=(-L threads)
+    targets=(frazil_thread_tests)
     export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1} ;;
   *)
     FRAZIL_PYTHON=$(tools/python_env.sh "$PWD/build/venv" tests/requirements.txt)
     FRAZIL_DUCKDB_PYTHON=$(tools/python_env.sh "$PWD/build/venv-duckdb" tests/requirements-duckdb.txt)
     export FRAZIL_PYTHON FRAZIL_DUCKDB_PYTHON ;;
 esac
-tools/build.sh "$preset"
+tools/build.sh "$preset" "${targets[@]}"
 ctest --test-dir "build/$preset" -j "${JOBS:-$(nproc)}" --output-on-failure --no-tests=error "${filter[@]}"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "frazil/base/error.h"
+#include "frazil/base/hex.h"
 #include "frazil/base/utf8.h"
 #include "frazil/json/heap.h"
 #include "frazil/json/value.h"
@@ -392,15 +393,9 @@ class Parser {
   uint32_t parse_hex4(const char* close_quote) {
     uint32_t value = 0;
     for (int digit = 0; digit < 4; ++digit, ++cursor_) {
-      const char c = cursor_ != close_quote ? *cursor_ : '\0';
-      const char lower = static_cast<char>(c | 0x20);
-      if (is_digit(c)) {
-        value = value << 4 | static_cast<uint32_t>(c - '0');
-      } else if (lower >= 'a' && lower <= 'f') {
-        value = value << 4 | static_cast<uint32_t>(lower - 'a' + 10);
-      } else {
-        fail("expected four hexadecimal digits after \\u, {}");
-      }
+      const int digit_value = cursor_ != close_quote ? hex_digit_value(*cursor_) : -1;
+      if (digit_value < 0) fail("expected four hexadecimal digits after \\u, {}");
+      value = value << 4 | static_cast<uint32_t>(digit_value);
     }
     return value;
   }

@@ -232,6 +232,8 @@ MutableBuffer Decompressor::decompress_unsized(Codec codec, std::span<const std:
   }
 }
 
-size_t Decompressor::charged_bytes() const { return contexts_->charged_bytes; }
+size_t Decompressor::charged_bytes() const {
+  return contexts_->charged_bytes;
+}
 
 }  // namespace frazil

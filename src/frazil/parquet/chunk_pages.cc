@@ -225,4 +225,13 @@ void ChunkPages::advance() {
   is_loaded_ = false;
 }
 
+void ChunkPages::trim(MemorySource& memory) {
+  if (page_buffer_.capacity() > 0) memory.free(page_buffer_);
+  // A window larger than asked for held the dictionary page and nothing else.
+  if (window_.capacity() > options_.window_bytes) {
+    memory.free(window_);
+    window_size_ = 0;
+  }
+}
+
 }  // namespace frazil::parquet

@@ -57,6 +57,8 @@ class ChunkPages {
   Status load(MemorySource& memory);
   const Page& page() const { return page_; }
   void advance();
+  // Gives back what only a large dictionary page needed: its window and its decompressed form. After advance().
+  void trim(MemorySource& memory);
   uint64_t position() const { return position_; }
   size_t bytes_in_use() const { return window_.bytes_in_use() + page_buffer_.bytes_in_use(); }
 

@@ -159,6 +159,7 @@ bool ColumnReader::load_page(MemorySource& memory) {
     if (pages_.page().header.type == PageType::kDictionary) {
       if (!load_dictionary(memory)) return false;
       pages_.advance();
+      pages_.trim(memory);
     } else if (pages_.page().header.value_count == 0) {
       pages_.advance();
     } else {

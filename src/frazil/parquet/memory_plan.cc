@@ -20,10 +20,12 @@ constexpr uint64_t kSharedReadMax = uint64_t{1} << 20;
 
 // Of one column, over all row groups that are read.
 struct ColumnFacts {
-  size_t window = 0;      // bytes of the block that chunks pass through
-  size_t page = 0;        // decompressed
-  size_t dictionary = 0;  // as ValueDecoder stores it
-  size_t data = 0;        // of a batch's variable values
+  size_t window = 0;             // bytes of the block that chunks pass through
+  size_t page = 0;               // decompressed
+  size_t dictionary = 0;         // as ValueDecoder stores it
+  size_t dictionary_window = 0;  // of a dictionary page, only while it is converted
+  size_t dictionary_page = 0;
+  size_t data = 0;  // of a batch's variable values
 };
 
 size_t times(size_t left, size_t right) {
@@ -147,9 +149,14 @@ void add_page_facts(const InputFile& file, const ColumnReader& column, const Col
     const auto compressed = to_size(header.compressed_size);
     const auto uncompressed = to_size(header.uncompressed_size);
     const auto count = to_size(header.value_count);
-    facts.window = std::max(facts.window, std::max<size_t>(compressed, header.header_size));
-    if (chunk.codec != CompressionCodec::kUncompressed) facts.page = std::max(facts.page, uncompressed);
-    if (header.type == PageType::kDictionary) {
+    const bool is_dictionary = header.type == PageType::kDictionary;
+    size_t& window = is_dictionary ? facts.dictionary_window : facts.window;
+    window = std::max(window, std::max<size_t>(compressed, header.header_size));
+    if (chunk.codec != CompressionCodec::kUncompressed) {
+      size_t& page = is_dictionary ? facts.dictionary_page : facts.page;
+      page = std::max(page, uncompressed);
+    }
+    if (is_dictionary) {
       dictionary_page = uncompressed;
       facts.dictionary =
           std::max(facts.dictionary, dictionary_storage(column.conversion(), is_variable, uncompressed, count));
@@ -237,7 +244,7 @@ MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, std:
       } else {
         add_footer_facts(columns[i], chunk, to_size(row_group.row_count), facts[i]);
       }
-      contexts = std::max(contexts, context_bytes(chunk.codec, facts[i].page));
+      contexts = std::max(contexts, context_bytes(chunk.codec, std::max(facts[i].page, facts[i].dictionary_page)));
       // A window is at most the chunk, and at least what is read at a time.
       const size_t chunk_bytes = static_cast<size_t>(ranges.back().end - ranges.back().begin);
       facts[i].window = std::max(facts[i].window, std::min(chunk_bytes, options.window_bytes));
@@ -255,10 +262,15 @@ MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, std:
   size_t data_sum = 0;
   size_t data_block_max = 0;
   size_t variable_count = 0;
+  size_t dictionary_extra = 0;  // columns load their dictionaries one after the other
   for (size_t i = 0; i < columns.size(); ++i) {
     const ColumnReader& column = columns[i];
-    for (size_t bytes : {facts[i].window, facts[i].page, facts[i].dictionary})
+    for (size_t bytes : {facts[i].window, facts[i].page, facts[i].dictionary}) {
       working = plus(working, block_bytes(bytes));
+    }
+    size_t extra = block_bytes(facts[i].dictionary_page);
+    if (facts[i].dictionary_window > facts[i].window) extra = plus(extra, block_bytes(facts[i].dictionary_window));
+    dictionary_extra = std::max(dictionary_extra, extra);
     if (rows > 0) batch = plus(batch, block_bytes(column.fixed_bytes(rows)));
     if (column.has_validity()) batch = plus(batch, block_bytes(bytes_for_bits(rows)));
     plan.data_bytes.push_back(std::min(facts[i].data, limits.bytes_max));
@@ -277,7 +289,7 @@ MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, std:
   }
   plan.needs.batch_bytes = plus(batch, batch_data);
   // While a batch is made, its blocks are not trimmed yet, and one of them may be on its way into a larger one.
-  plan.needs.working_bytes = plus(plus(working, data_blocks - batch_data), data_block_max);
+  plan.needs.working_bytes = plus(plus(working, dictionary_extra), plus(data_blocks - batch_data, data_block_max));
   return plan;
 }
 

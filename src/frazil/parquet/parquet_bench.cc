@@ -1,0 +1,212 @@
+// How fast are pages turned into Arrow batches, by encoding and type, and how far is a whole file of job R from the
+// decompression of its pages?
+//
+// FRAZIL_BENCH_FILES names a folder: each *.parquet file in it becomes a benchmark file/<name>, with its rows and peak pool
+// bytes, and a benchmark pages/<name> that only reads and decompresses its pages: the floor.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "frazil/base/bits.h"
+#include "frazil/codec/codec.h"
+#include "frazil/io/local_file_system.h"
+#include "frazil/parquet/batch_reader.h"
+#include "frazil/parquet/chunk_pages.h"
+#include "frazil/parquet/file_builder_test.h"
+#include "frazil/parquet/kernels.h"
+#include "frazil/parquet/metadata.h"
+
+namespace {
+
+using namespace frazil;
+using namespace frazil::parquet;
+using testing::ColumnSpec;
+using testing::FileBuilder;
+using testing::PageSpec;
+
+constexpr size_t kRows = 500'000;
+constexpr size_t kPageRows = 20'000;
+
+ReadOptions all_columns(const FileMetadata& metadata) {
+  ReadOptions options;
+  for (size_t leaf = 0; leaf < metadata.schema().leaf_count(); ++leaf) {
+    const SchemaNode& node = metadata.schema().leaf(leaf);
+    options.columns.push_back(
+        {static_cast<int>(leaf), {.name = std::string(node.name), .type = arrow_leaf_type(node), .metadata = {}}});
+  }
+  options.batch_rows = 32'768;
+  return options;
+}
+
+void read_file(benchmark::State& state, const std::shared_ptr<const InputFile>& file) {
+  int64_t rows = 0;
+  int64_t bytes = 0;
+  MemoryPool pool;
+  for (auto _ : state) {
+    auto metadata = read_metadata(*file, pool);
+    BatchReader reader(file, metadata, all_columns(*metadata), pool);
+    while (auto batch = reader.next()) {
+      rows += batch->row_count();
+      bytes += static_cast<int64_t>(batch->buffer_bytes());
+      benchmark::DoNotOptimize(batch->columns().data());
+    }
+  }
+  state.SetItemsProcessed(rows);
+  state.SetBytesProcessed(bytes);
+  state.counters["peak_pool"] = static_cast<double>(pool.stats().held_peak_bytes);
+}
+
+void read_pages(benchmark::State& state, const std::shared_ptr<const InputFile>& file) {
+  MemoryPool pool;
+  int64_t rows = 0;
+  for (auto _ : state) {
+    auto metadata = read_metadata(*file, pool);
+    Decompressor decompressor(pool);
+    for (const RowGroup& group : metadata->row_groups()) {
+      rows += group.row_count;
+      for (const ColumnChunk& chunk : group.columns) {
+        Reservation reservation = pool.reserve(0);
+        MemorySource memory(reservation);
+        ChunkPages pages(*file, decompressor, {});
+        pages.open(chunk, chunk_range(chunk, *metadata, file->size()));
+        while (pages.load(memory) == ChunkPages::Status::kPage) pages.advance();
+      }
+    }
+  }
+  state.SetItemsProcessed(rows);
+}
+
+// ---- One column of made-up pages ----
+
+template <typename Encode>
+std::shared_ptr<const InputFile> make_file(const ColumnSpec& column, std::vector<PageSpec> pages, Encode&& encode) {
+  for (size_t row = 0; row < kRows; row += kPageRows) pages.push_back(encode(row));
+  FileBuilder builder(std::vector<ColumnSpec>{column});
+  builder.row_group(kRows, {pages});
+  return std::make_shared<testing::StringFile>(builder.finish());
+}
+
+std::vector<uint32_t> indices(size_t row, uint32_t distinct, bool runs) {
+  std::mt19937 random(static_cast<uint32_t>(row));
+  std::vector<uint32_t> out(kPageRows);
+  for (size_t i = 0; i < kPageRows; ++i) out[i] = runs && i % 64 != 0 ? out[i - 1] : random() % distinct;
+  return out;
+}
+
+std::shared_ptr<const InputFile> plain_int64(int null_percent) {
+  ColumnSpec column{.type = PhysicalType::kInt64};
+  if (null_percent >= 0) column.repetition = Repetition::kOptional;
+  return make_file(column, {}, [&](size_t row) {
+    std::mt19937 random(static_cast<uint32_t>(row));
+    std::vector<uint32_t> levels(kPageRows);
+    std::vector<int64_t> values;
+    for (uint32_t& level : levels) {
+      level = static_cast<int>(random() % 100) < null_percent ? 0 : 1;
+      if (level == 1) values.push_back(static_cast<int64_t>(random()));
+    }
+    return testing::data_page(
+        (null_percent >= 0 ? testing::with_length(testing::hybrid(levels, 1)) : "") + testing::plain(values),
+        kPageRows);
+  });
+}
+
+std::shared_ptr<const InputFile> dictionary_int64(uint32_t distinct, bool runs) {
+  std::vector<int64_t> values(distinct);
+  for (uint32_t i = 0; i < distinct; ++i) values[i] = i * 977;
+  const int width = bit_width_of(distinct - 1);
+  return make_file({.type = PhysicalType::kInt64},
+                   {testing::dictionary_page(testing::plain(values), static_cast<int32_t>(distinct))}, [&](size_t row) {
+                     return testing::data_page(
+                         static_cast<char>(width) + testing::hybrid(indices(row, distinct, runs), width), kPageRows,
+                         Encoding::kRleDictionary);
+                   });
+}
+
+std::shared_ptr<const InputFile> dictionary_text(uint32_t distinct) {
+  std::vector<std::string> values;
+  for (uint32_t i = 0; i < distinct; ++i) values.push_back("label_" + std::to_string(i));
+  const int width = bit_width_of(distinct - 1);
+  return make_file({.type = PhysicalType::kByteArray, .converted = 0},
+                   {testing::dictionary_page(testing::plain(values), static_cast<int32_t>(distinct))}, [&](size_t row) {
+                     return testing::data_page(
+                         static_cast<char>(width) + testing::hybrid(indices(row, distinct, false), width), kPageRows,
+                         Encoding::kRleDictionary);
+                   });
+}
+
+std::shared_ptr<const InputFile> plain_text(size_t length) {
+  return make_file({.type = PhysicalType::kByteArray, .converted = 0}, {}, [&](size_t row) {
+    std::vector<std::string> values;
+    for (size_t i = 0; i < kPageRows; ++i) {
+      std::string value = "row_" + std::to_string(row + i);
+      value.resize(std::max(length, value.size()), 'x');
+      values.push_back(value);
+    }
+    return testing::data_page(testing::plain(values), kPageRows);
+  });
+}
+
+std::shared_ptr<const InputFile> plain_bool() {
+  return make_file({.type = PhysicalType::kBoolean}, {},
+                   [&](size_t) { return testing::data_page(std::string(kPageRows / 8, '\x5a'), kPageRows); });
+}
+
+void unpack(benchmark::State& state, const Kernels& kernels, int width) {
+  std::vector<std::byte> source(4096 * 4 + 64);
+  std::vector<uint32_t> target(1024 + 32);
+  for (auto _ : state) {
+    kernels.unpack(source.data(), width, target.data(), 1024);
+    benchmark::ClobberMemory();
+  }
+  state.SetItemsProcessed(state.iterations() * 1024);
+}
+
+void add(const std::string& name, std::shared_ptr<const InputFile> file) {
+  benchmark::RegisterBenchmark(name.c_str(), [file](benchmark::State& state) { read_file(state, file); });
+}
+
+void add_all() {
+  add("plain/int64", plain_int64(-1));
+  add("plain/int64/all_valid", plain_int64(0));
+  add("plain/int64/nulls_10", plain_int64(10));
+  add("dictionary/int64/10", dictionary_int64(10, false));
+  add("dictionary/int64/1000", dictionary_int64(1000, false));
+  add("dictionary/int64/1000/runs", dictionary_int64(1000, true));
+  add("dictionary/text/1000", dictionary_text(1000));
+  add("plain/text/10", plain_text(10));
+  add("plain/text/40", plain_text(40));
+  add("plain/bool", plain_bool());
+  for (const char* name : {"baseline", "avx2", "avx512"}) {
+    const Kernels* kernels = find_kernels(name);
+    if (kernels == nullptr) continue;
+    for (int width : {1, 7, 10, 17}) {
+      benchmark::RegisterBenchmark((std::string("unpack/") + name + "/" + std::to_string(width)).c_str(),
+                                   [=](benchmark::State& state) { unpack(state, *kernels, width); });
+    }
+  }
+  const char* folder = std::getenv("FRAZIL_BENCH_FILES");  // NOLINT(concurrency-mt-unsafe)
+  if (folder == nullptr) return;
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".parquet") paths.push_back(entry.path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  static LocalFileSystem files;
+  for (const std::string& path : paths) {
+    const std::string name = std::filesystem::path(path).stem().string();
+    std::shared_ptr<const InputFile> file = files.open_input(path);
+    add("file/" + name, file);
+    benchmark::RegisterBenchmark(("pages/" + name).c_str(),
+                                 [file](benchmark::State& state) { read_pages(state, file); });
+  }
+}
+
+[[maybe_unused]] const bool kAdded = (add_all(), true);
+
+}  // namespace

@@ -425,7 +425,13 @@ TEST(Manifest, ReadsMapsInEveryForm) {
   made.file.push_back(map_field("null_value_counts", 110, 121, "\"double\"",
                                 [](Encoder& out, int64_t) { out.long_(1).long_(1).long_(4).double_(1).long_(0); }));
   made.file.push_back({field("nan_value_counts", 137, "\"string\""), [](Encoder& out, int64_t) { out.bytes("?"); }});
+  made.file.push_back(map_field("column_sizes", 108, 117, "\"bytes\"",
+                                [](Encoder& out, int64_t) { out.long_(1).long_(1).long_(4).bytes("size").long_(0); }));
+  made.file.push_back(map_field("lower_bounds", 125, 126, "\"long\"",
+                                [](Encoder& out, int64_t) { out.long_(1).long_(1).long_(4).long_(1).long_(0); }));
   const Manifest manifest = made.read(1, pool, {}, with_metrics());
+  EXPECT_FALSE(manifest[0].has_counts(CountKind::kColumnSize));
+  EXPECT_FALSE(manifest[0].has_bounds(BoundKind::kLower));
   EXPECT_THAT(manifest[0].counts(CountKind::kValueCount), ElementsAre(std::pair(4, 40), std::pair(6, 60)));
   EXPECT_EQ(manifest[0].count(CountKind::kValueCount, 5), std::nullopt);
   EXPECT_FALSE(manifest[0].has_counts(CountKind::kNullValueCount));

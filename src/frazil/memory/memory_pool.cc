@@ -50,8 +50,9 @@ MutableBuffer MemoryPool::allocate_zeroed(size_t size) {
 }
 
 Buffer MemoryPool::copy(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return {};
   MutableBuffer buffer = allocate(bytes.size());
-  if (!bytes.empty()) std::memcpy(buffer.data(), bytes.data(), bytes.size());
+  std::memcpy(buffer.data(), bytes.data(), bytes.size());
   return std::move(buffer).freeze();
 }
 

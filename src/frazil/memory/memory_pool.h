@@ -144,7 +144,7 @@ class MemoryPool {
   // Throws MemoryLimitError if in use + promised would pass the budget. Contents are undefined. Thread-safe.
   MutableBuffer allocate(size_t size);
   MutableBuffer allocate_zeroed(size_t size);
-  // A copy of `bytes` in a block of this pool.
+  // A copy of `bytes` in a block of this pool; of none, an empty buffer without a block.
   Buffer copy(std::span<const std::byte> bytes);
 
   // A promise of `bytes`, or nothing if it does not fit now.

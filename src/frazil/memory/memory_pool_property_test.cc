@@ -1,8 +1,10 @@
 // The accounting of a family of pools against a model, under random operations; then the same under threads.
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <fstream>
+#include <latch>
 #include <list>
 #include <memory>
 #include <optional>
@@ -391,6 +393,22 @@ TEST(MemoryPoolThreads, KeepTheBudgetAndTheirBlocks) {
   }
   EXPECT_EQ(parent.stats().held_bytes, parent.stats().idle_bytes);
   EXPECT_GT(calls, 0u);
+}
+
+TEST(MemoryPoolThreads, ThePoolWaitsForACallbackThatRuns) {
+  std::latch entered(1);
+  std::atomic<bool> finished = false;
+  auto pool = std::make_unique<MemoryPool>();
+  pool->on_release([&] {
+    entered.count_down();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    finished = true;
+  });
+  std::thread releaser([buffer = pool->allocate(10)]() mutable { buffer = MutableBuffer(); });
+  entered.wait();
+  pool.reset();
+  EXPECT_TRUE(finished);
+  releaser.join();
 }
 
 TEST(MemoryPoolThreads, NoCallbackRunsAfterThePoolIsGone) {

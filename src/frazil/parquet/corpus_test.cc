@@ -43,6 +43,26 @@ std::string content(const std::string& path) {
   return text.str();
 }
 
+// All columns but those of kinds that are not read yet.
+ReadOptions readable_columns(const std::shared_ptr<const InputFile>& file,
+                             const std::shared_ptr<const FileMetadata>& metadata) {
+  static MemoryPool pool;  // takes nothing of it
+  ReadOptions options;
+  for (size_t leaf = 0; leaf < metadata->schema().leaf_count(); ++leaf) {
+    try {
+      const SchemaNode& node = metadata->schema().leaf(leaf);
+      ReadOptions one;
+      one.columns.push_back(
+          {static_cast<int>(leaf), {.name = std::string(node.name), .type = arrow_leaf_type(node), .metadata = {}}});
+      BatchReader probe(file, metadata, one, pool);
+      options.columns.push_back(one.columns.back());
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kUnsupported) throw;
+    }
+  }
+  return options;
+}
+
 // Reads all columns that are read. False if that ended in an error; fails the test if the error is none of bad input.
 bool read_all(const std::string& bytes, const std::string& path, bool checksums = false) {
   MemoryPool pool({.budget_bytes = kBudget});
@@ -50,22 +70,10 @@ bool read_all(const std::string& bytes, const std::string& path, bool checksums 
   try {
     auto file = std::make_shared<testing::StringFile>(bytes, path);
     auto metadata = read_metadata(*file, pool);
-    ReadOptions options;
+    ReadOptions options = readable_columns(file, metadata);
     options.batch_rows = 1000;
     options.verify_checksums = checksums;
     options.validate_utf8 = true;
-    for (size_t leaf = 0; leaf < metadata->schema().leaf_count(); ++leaf) {
-      try {
-        const SchemaNode& node = metadata->schema().leaf(leaf);
-        ReadOptions one = options;
-        one.columns.push_back(
-            {static_cast<int>(leaf), {.name = std::string(node.name), .type = arrow_leaf_type(node), .metadata = {}}});
-        BatchReader probe(file, metadata, one, pool);
-        options.columns.push_back(one.columns.back());
-      } catch (const Error& error) {
-        if (error.kind() != ErrorKind::kUnsupported) throw;
-      }
-    }
     arrow_schema(metadata->schema());
     BatchReader reader(file, metadata, options, pool);
     reader.memory_needs(false);
@@ -93,6 +101,44 @@ TEST(Corpus, EveryFileIsReadOrRefused) {
   size_t read = 0;
   for (const std::string& path : files) read += read_all(content(path), path) ? 1 : 0;
   EXPECT_GT(read, 400U);
+}
+
+// memory_needs() is enough, to the byte, for every file that is read: with all codecs, and with either way to find it out.
+TEST(Corpus, NeedsAreEnough) {
+  size_t compared = 0;
+  for (const std::string& path : corpus_files()) {
+    auto file = std::make_shared<testing::StringFile>(content(path), path);
+    MemoryPool metadata_pool({.budget_bytes = kBudget});
+    for (bool walk : {false, true}) {
+      try {
+        auto metadata = read_metadata(*file, metadata_pool);
+        ReadOptions options = readable_columns(file, metadata);
+        options.batch_rows = walk ? 100 : 65536;
+        options.batch_bytes_max = walk ? 5000 : size_t{8} << 20;
+        BatchReader planner(file, metadata, options, metadata_pool);
+        const size_t total = planner.memory_needs(walk).total();
+        MemoryPool pool({.budget_bytes = total});
+        BatchReader reader(file, metadata, options, pool);
+        const BatchReader::MemoryNeeds needs = reader.memory_needs(walk);
+        Reservation reservation = pool.reserve(total);
+        std::optional<RecordBatch> batch;
+        for (;;) {
+          const auto step = reader.step(reservation, batch);
+          ASSERT_NE(step, BatchReader::Step::kNeedMemory)
+              << path << (walk ? " (walk) needs " : " needs ") << reader.needed_bytes() << " more than "
+              << needs.working_bytes << " + " << needs.batch_bytes;
+          if (step == BatchReader::Step::kEnd) break;
+          batch.reset();
+          reservation.try_grow(std::min(pool.available_bytes(), total - reservation.available()));
+        }
+        ++compared;
+      } catch (const CorruptError&) {
+      } catch (const Error& error) {
+        EXPECT_TRUE(error.kind() == ErrorKind::kUnsupported) << path << ": " << error.what();
+      }
+    }
+  }
+  EXPECT_GT(compared, 800U);
 }
 
 TEST(Corpus, ChecksumsTellDamage) {

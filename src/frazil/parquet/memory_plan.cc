@@ -65,6 +65,12 @@ size_t dictionary_storage(const Conversion& conversion, bool is_variable, size_t
   return page_bytes + count * 8;
 }
 
+// Some writers left it 0 (DuckDB before 0.3), or wrote the compressed size (hyparquet).
+bool uncompressed_size_lies(const ColumnChunk& chunk) {
+  if (chunk.codec == CompressionCodec::kUncompressed) return chunk.total_uncompressed_size <= 0;
+  return chunk.total_uncompressed_size <= chunk.total_compressed_size;
+}
+
 bool may_have_dictionary(const ColumnChunk& chunk) {
   return chunk.dictionary_page_offset > 0 || chunk.declares(Encoding::kPlainDictionary) ||
          chunk.declares(Encoding::kRleDictionary) || chunk.encodings == 0;
@@ -239,7 +245,7 @@ MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, std:
     for (size_t i = 0; i < columns.size(); ++i) {
       const ColumnChunk& chunk = row_group.columns[columns[i].leaf()];
       ranges.push_back(chunk_range(chunk, metadata, file.size()));
-      if (walk_page_headers) {
+      if (walk_page_headers || uncompressed_size_lies(chunk)) {
         add_page_facts(file, columns[i], chunk, ranges.back(), to_size(row_group.row_count), limits.rows_max, facts[i]);
       } else {
         add_footer_facts(columns[i], chunk, to_size(row_group.row_count), facts[i]);

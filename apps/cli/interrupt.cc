@@ -19,7 +19,12 @@ namespace frazil::cli {
 InterruptGuard::InterruptGuard(std::chrono::milliseconds patience) : patience_(patience) {
   sigset_t set;
   sigemptyset(&set);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    // nohup, or a shell's background job: a blocked signal would arrive here although it is ignored.
+    struct sigaction action{};
+    if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;
+    sigaddset(&set, signal);
+  }
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   std::signal(SIGPIPE, SIG_IGN);  // writing to a closed pipe is then an error like any other
   signals_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -1,0 +1,585 @@
+"""The program as users run it: texts, JSON as docs/cli-json.md has it, exit codes, signals, configuration.
+
+Needs nothing but the standard library. FRAZIL is the program; without it build/release/frazil is taken.
+"""
+import csv
+import io
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FRAZIL = os.environ.get('FRAZIL') or str(ROOT / 'build/release/frazil')
+TABLES = ROOT / 'tests/corpora/iceberg-tables'
+NATION = str(TABLES / 'dremio/nation')
+LINEITEM = str(TABLES / 'duckdb/iceberg/lineitem_iceberg_gz')
+PARTITIONED = str(TABLES / 'impala/iceberg_v3/test_default_part')
+MANY_FILES = str(TABLES / 'duckdb/generated_bounds')
+DELETES = str(TABLES / 'icebird/hyperparam-iceberg/java/bunnies')
+EMPTY = str(TABLES / 'dremio/empty_table')
+GOLDEN = pathlib.Path(__file__).parent / 'golden'
+
+
+def environment(**more):
+    """Without the configuration of whoever runs the test."""
+    kept = {k: v for k, v in os.environ.items()
+            if not k.upper().startswith(('FRAZIL', 'PYICEBERG', 'NO_COLOR'))}
+    kept['HOME'] = '/nonexistent'
+    kept['TERM'] = 'xterm'
+    kept.update(more)
+    return kept
+
+
+def frazil(*arguments, cwd='/', code=0, env=None, **more):
+    done = subprocess.run([FRAZIL, *arguments], capture_output=True, text=True, cwd=cwd, timeout=120,
+                          env=environment(**(env or {})), **more)
+    if done.returncode != code:
+        raise AssertionError(f'{arguments}: exit code {done.returncode}, not {code}\n{done.stderr}')
+    return done
+
+
+def golden(name, text):
+    path = GOLDEN / name
+    if os.environ.get('FRAZIL_UPDATE_GOLDEN'):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    return path.read_text()
+
+
+# ---- A small validator of JSON Schema: what docs/cli-json.md uses. Strict: unknown members fail. ----
+
+KINDS = {'string': str, 'integer': int, 'number': (int, float), 'boolean': bool, 'array': list, 'object': dict,
+         'null': type(None)}
+
+
+def matches(kind, value):
+    return isinstance(value, KINDS[kind]) and not (kind in ('integer', 'number') and isinstance(value, bool))
+
+
+def validate(schema, value, where='$'):
+    unknown = set(schema) - {'type', 'properties', 'required', 'additionalProperties', 'items', 'enum', 'format',
+                             'description'}
+    assert not unknown, f'{where}: the validator does not know {unknown}'
+    if 'enum' in schema:
+        assert value in schema['enum'], f'{where}: {value!r} is none of {schema["enum"]}'
+    if 'type' in schema:
+        kinds = schema['type'] if isinstance(schema['type'], list) else [schema['type']]
+        assert any(matches(kind, value) for kind in kinds), f'{where}: {value!r} is no {kinds}'
+    if schema.get('format') == 'date-time':
+        assert re.fullmatch(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00', value), f'{where}: {value!r} is no time'
+    if isinstance(value, list):
+        for i, item in enumerate(value):
+            validate(schema.get('items', {}), item, f'{where}[{i}]')
+    if isinstance(value, dict):
+        for name in schema.get('required', []):
+            assert name in value, f'{where}: {name} is missing'
+        properties = schema.get('properties', {})
+        more = schema.get('additionalProperties', not properties)
+        for name, member in value.items():
+            if name in properties:
+                validate(properties[name], member, f'{where}.{name}')
+            else:
+                assert more is not False, f'{where}: {name} is not documented'
+                if isinstance(more, dict):
+                    validate(more, member, f'{where}.{name}')
+
+
+def documented_schemas():
+    """{heading: [schema]} of docs/cli-json.md."""
+    schemas, heading = {}, None
+    text = (ROOT / 'docs/cli-json.md').read_text()
+    for part in re.split(r'(?m)^(## .*|```json\n(?:.*\n)*?```)$', text):
+        if part.startswith('## '):
+            heading = part[3:].strip()
+        elif part.startswith('```json'):
+            schemas.setdefault(heading, []).append(json.loads(part[7:-3]))
+    return schemas
+
+
+class Lake:
+    """A SQL catalog as PyIceberg makes it, whose tables are those of the corpora."""
+
+    def __init__(self, folder):
+        self.path = str(pathlib.Path(folder) / 'lake.db')
+        base = sqlite3.connect(self.path)
+        base.executescript('''
+            CREATE TABLE iceberg_tables (catalog_name VARCHAR(255) NOT NULL, table_namespace VARCHAR(255) NOT NULL,
+              table_name VARCHAR(255) NOT NULL, metadata_location VARCHAR(1000),
+              previous_metadata_location VARCHAR(1000), iceberg_type VARCHAR(5),
+              PRIMARY KEY (catalog_name, table_namespace, table_name));
+            CREATE TABLE iceberg_namespace_properties (catalog_name VARCHAR(255) NOT NULL,
+              namespace VARCHAR(255) NOT NULL, property_key VARCHAR(255) NOT NULL,
+              property_value VARCHAR(1000) NOT NULL, PRIMARY KEY (catalog_name, namespace, property_key));
+            INSERT INTO iceberg_namespace_properties VALUES ('default', 'duck', 'owner', 'me'),
+              ('default', 'duck', 'exists', 'true'), ('default', 'empty', 'exists', 'true'),
+              ('default', 'duck.deep', 'exists', 'true');''')
+        metadata = 'data/persistent/partition_bool/metadata/v2.metadata.json'
+        base.executemany('INSERT INTO iceberg_tables VALUES (?, ?, ?, ?, NULL, ?)', [
+            ('default', 'duck', 'bools', metadata, 'TABLE'), ('default', 'duck', 'old', metadata, None),
+            ('default', 'duck', 'view', metadata, 'VIEW'), ('default', 'duck.deep', 'leaf', metadata, None),
+            ('default', 'duck', 'gone', '/nowhere/v1.metadata.json', None)])
+        base.commit()
+        base.close()
+        self.options = ['--uri', 'sqlite:///' + self.path, '--map-location', f'data/persistent={TABLES}/duckdb']
+
+
+class TemporaryTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix='frazil_cli_')
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+
+class JsonTest(TemporaryTest):
+    """Each form of docs/cli-json.md, over several tables."""
+
+    def test_everything_is_as_documented(self):
+        lake = Lake(self.folder)
+        schemas = documented_schemas()
+        tables = [NATION, PARTITIONED, DELETES, EMPTY, str(TABLES / 'impala/iceberg_with_puffin_stats')]
+        listing = {'history': 'history', 'refs': 'refs', 'snapshots': 'snapshots', 'manifests': 'manifests',
+                   'files': 'files', 'schema': 'schema', 'spec': 'spec', 'uuid': 'uuid', 'location': 'location',
+                   'properties': 'properties'}
+        runs = [('`frazil version`', 0, ['version']),
+                ('`frazil list`', 0, [*lake.options, 'list']),
+                ('`frazil list`', 0, [*lake.options, 'list', 'duck', '--recursive']),
+                ('`frazil namespace list`', 0, [*lake.options, 'namespace', 'list']),
+                ('`frazil properties`', 0, [*lake.options, 'namespace', 'properties', 'duck']),
+                ('`frazil describe`', 1, [*lake.options, 'describe', 'duck'])]
+        for table in tables:
+            runs.append(('`frazil describe`', 0, ['describe', table]))
+            runs.append(('`frazil inspect TABLE metadata_log_entries`', 0, ['inspect', table, 'metadata_log_entries']))
+            runs.append(('`frazil files`', 0, ['files', table, '--metrics', '--history']))
+            for verb, heading in listing.items():
+                runs.append((f'`frazil {heading}`', 0, [verb, table]))
+        covered = set()
+        for heading, index, arguments in runs:
+            with self.subTest(arguments=arguments):
+                covered.add((heading, index))
+                done = frazil(*arguments, '--output', 'json')
+                validate(schemas[heading][index], json.loads(done.stdout))
+
+        error = frazil('describe', '/nowhere', '--output', 'json', code=3)
+        validate(schemas['Errors'][0], json.loads(error.stderr))
+        self.assertEqual(json.loads(error.stderr)['kind'], 'not_found')
+        self.assertEqual(error.stdout, '')
+        covered.add(('Errors', 0))
+        scan = frazil('scan', NATION, '--format', 'json', '--stats', '--quiet')
+        for line in scan.stdout.splitlines():
+            validate(schemas['`frazil scan --format json`'][0], json.loads(line))
+        validate(schemas['`frazil scan --stats`'][0], json.loads(scan.stderr))
+        covered |= {('`frazil scan --format json`', 0), ('`frazil scan --stats`', 0)}
+        documented = {(heading, i) for heading, blocks in schemas.items() for i in range(len(blocks))}
+        self.assertEqual(documented - covered, set(), 'documented, but not tested')
+
+    def test_describe_gives_the_metadata_as_it_stands(self):
+        text = frazil('describe', DELETES, '--output', 'json').stdout
+        value = json.loads(text)
+        stored = json.loads(pathlib.Path(DELETES, 'metadata/v5.metadata.json').read_text())
+        self.assertEqual(value['metadata_location'], DELETES + '/metadata/v5.metadata.json')
+        for key in ('table-uuid', 'location', 'schemas', 'snapshots', 'partition-specs', 'properties',
+                    'current-snapshot-id', 'format-version'):
+            self.assertEqual(value['metadata'][key], stored[key], key)
+
+    def test_files_tell_what_manifests_say(self):
+        files = json.loads(frazil('files', PARTITIONED, '--output', 'json', '--metrics').stdout)
+        self.assertEqual(sorted(f['record_count'] for f in files), [1] * 5)
+        self.assertEqual(sorted(str(f['partition'].get('j')) for f in files), ['10', '5', 'None', 'None', 'None'])
+        self.assertTrue(all(f['content'] == 'data' and f['file_format'] == 'parquet' for f in files))
+        bounded = [f for f in files if f['partition'].get('j') == 10]
+        self.assertEqual({type(v) for v in bounded[0]['readable_metrics'].values()}, {dict})
+        contents = {f['content'] for f in json.loads(frazil('files', DELETES, '--output', 'json').stdout)}
+        self.assertEqual(contents, {'data', 'position-deletes', 'equality-deletes'})
+
+    def test_files_of_an_older_snapshot(self):
+        first = json.loads(frazil('snapshots', DELETES, '--output', 'json').stdout)[0]
+        files = json.loads(frazil('files', DELETES, '--snapshot', str(first['snapshot_id']), '--output', 'json').stdout)
+        self.assertEqual({f['content'] for f in files}, {'data'})
+        late = json.loads(frazil('files', DELETES, '--as-of', first['committed_at'], '--output', 'json').stdout)
+        self.assertEqual(late, files)
+        frazil('files', DELETES, '--snapshot', '1', code=3)
+        frazil('files', DELETES, '--snapshot', '1', '--ref', 'main', code=2)
+        frazil('files', DELETES, '--as-of', 'yesterday', code=2)
+        frazil('files', DELETES, '--as-of', '1970-01-01', code=3)
+
+
+class TextTest(TemporaryTest):
+    def test_texts_are_as_they_were(self):
+        for name, arguments in {
+                'describe': ['describe', 'duckdb/partition_bool'],
+                'schema': ['schema', 'impala/iceberg_v3/test_default_part'],
+                'spec': ['spec', 'impala/iceberg_v3/test_default_part'],
+                'snapshots': ['snapshots', 'icebird/hyperparam-iceberg/java/bunnies'],
+                'history': ['history', 'icebird/hyperparam-iceberg/java/bunnies'],
+                'refs': ['refs', 'icebird/hyperparam-iceberg/java/bunnies'],
+                'files': ['files', 'icebird/hyperparam-iceberg/java/bunnies'],
+                'manifests': ['manifests', 'icebird/hyperparam-iceberg/java/bunnies'],
+                'properties': ['properties', 'duckdb/partition_bool'],
+                'scan': ['scan', 'dremio/nation', '--format', 'table', '--limit', '3'],
+                'help': ['--help'],
+                'help_files': ['files', '--help'],
+        }.items():
+            with self.subTest(name=name):
+                text = frazil('--quiet', *arguments, cwd=TABLES).stdout
+                self.assertEqual(text, golden(name + '.txt', text))
+
+    def test_tables_without_anything(self):
+        self.assertEqual(frazil('-h').returncode, 0)
+        self.assertEqual(frazil('--quiet', 'snapshots', EMPTY).stdout, 'no snapshots\n')
+        self.assertEqual(frazil('--quiet', 'files', EMPTY).stdout, 'no files\n')
+        self.assertEqual(frazil('--quiet', 'manifests', EMPTY).stdout, 'no manifests\n')
+        self.assertEqual(frazil('--quiet', 'history', EMPTY).stdout, 'no history\n')
+
+    def test_notices_go_to_stderr_unless_quiet(self):
+        loud, quiet = frazil('uuid', NATION), frazil('uuid', NATION, '--quiet')
+        self.assertIn('recorded at file:///tmp/iceberg and found at', loud.stderr)
+        self.assertEqual(len(loud.stderr.splitlines()), 1)
+        self.assertEqual(quiet.stderr, '')
+        self.assertEqual(loud.stdout, quiet.stdout)
+
+    def test_nothing_of_others_reaches_the_terminal_as_a_command(self):
+        lake = Lake(self.folder)
+        base = sqlite3.connect(lake.path)
+        base.execute("INSERT INTO iceberg_tables VALUES ('default', 'duck', ?, 'x', NULL, NULL)", ('\x1b[2Jevil\n',))
+        base.commit()
+        base.close()
+        text = frazil(*lake.options, 'list', 'duck').stdout
+        self.assertIn('\\x1b[2Jevil\\n', text)
+        self.assertNotIn('\x1b', text)
+
+    def test_colours(self):
+        def coloured(*arguments, **env):
+            return '\x1b[' in frazil('--quiet', *arguments, 'snapshots', DELETES, env=env).stdout
+        self.assertFalse(coloured())
+        self.assertTrue(coloured('--color', 'always'))
+        self.assertFalse(coloured('--color', 'never'))
+        self.assertTrue(coloured(FRAZIL_COLOR='always'))
+        self.assertIn('\x1b[31m', frazil('uuid', '/nowhere', '--color', 'always', code=3).stderr)
+        self.assertNotIn('\x1b', frazil('uuid', '/nowhere', code=3).stderr)
+
+
+class RowsTest(unittest.TestCase):
+    def test_csv_and_json_agree(self):
+        rows = list(csv.reader(io.StringIO(frazil('scan', NATION, '--quiet').stdout)))
+        objects = [json.loads(line) for line in
+                   frazil('scan', NATION, '--format', 'json', '--quiet').stdout.splitlines()]
+        self.assertEqual(rows[0], list(objects[0]))
+        self.assertEqual(len(rows), 26)
+        self.assertEqual(rows[1:], [[str(v) for v in o.values()] for o in objects])
+
+    def test_none_prints_nothing(self):
+        done = frazil('scan', LINEITEM, '--format', 'none', '--stats', '--quiet')
+        self.assertEqual(done.stdout, '')
+        self.assertEqual(json.loads(done.stderr)['rows'], 111968)
+
+    def test_limit_and_select(self):
+        done = frazil('scan', NATION, '--limit', '2', '--select', 'n_name,n_nationkey', '--quiet')
+        self.assertEqual(done.stdout, 'n_name,n_nationkey\nALGERIA,0\nARGENTINA,1\n')
+
+    def test_what_cannot_be_done_yet_says_so(self):
+        self.assertIn('deletes', frazil('scan', DELETES, code=5).stderr)
+        frazil('scan', NATION, '--format', 'arrow', code=5)
+        frazil('scan', NATION, '--format', 'xml', code=2)
+        frazil('scan', NATION, '--select', 'nothing', code=3)
+
+
+class ExitCodeTest(TemporaryTest):
+    def test_usage(self):
+        for arguments in [[], ['scna'], ['scan'], ['uuid', 'a', 'b'], ['list', '--frob'], ['--frob'],
+                          ['describe', NATION, '--entity', 'x'], ['scan', NATION, '--limit', 'x'],
+                          ['uuid', NATION, '--memory', 'lots'], ['uuid', NATION, '--threads', '0'],
+                          ['uuid', 'a..b'], ['uuid', ''], ['--property', 'x', 'uuid', 'a.b'],
+                          ['list', '--uri', 'sqlite://host/x'], ['uuid', NATION, '--map-location', 'x'],
+                          ['inspect', NATION, 'nothing'], ['properties', 'get'], ['completion', 'csh'], ['list'],
+                          ['--config', '/tmp', 'list']]:
+            with self.subTest(arguments=arguments):
+                done = frazil(*arguments, code=2 if arguments[:1] != ['--config'] else 3)
+                self.assertEqual(done.stdout, '')
+                self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+                self.assertTrue(done.stderr.startswith('frazil: '))
+        self.assertIn('did you mean scan?', frazil('scna', code=2).stderr)
+
+    def test_not_found(self):
+        lake = Lake(self.folder)
+        for arguments in [['uuid', '/nowhere'], ['uuid', str(TABLES)], [*lake.options, 'uuid', 'duck.nothing'],
+                          [*lake.options, 'list', 'nothing'], [*lake.options, 'uuid', 'duck.gone'],
+                          ['list', '--uri', 'sqlite:////nowhere/x.db'], ['properties', 'get', NATION, 'nothing'],
+                          ['schema', NATION, '--schema-id', '99'], ['spec', NATION, '--spec-id', '99']]:
+            with self.subTest(arguments=arguments):
+                frazil(*arguments, code=3)
+
+    def test_corrupt(self):
+        bad = pathlib.Path(self.folder, 'v1.metadata.json')
+        for text in [b'', b'[' * 100000, b'{"format-version": 2}', b'\x1f\x8b\x08', b'PAR1',
+                     pathlib.Path(NATION, 'metadata/v2.metadata.json').read_bytes()[:-100]]:
+            with self.subTest(text=text[:20]):
+                bad.write_bytes(text)
+                done = frazil('uuid', str(bad), code=4)
+                self.assertIn(str(bad), done.stderr)
+        pathlib.Path(self.folder, 'x.db').write_bytes(b'no database' * 1000)
+        frazil('list', '--uri', f'sqlite:///{self.folder}/x.db', code=4)
+
+    def test_unsupported(self):
+        frazil('list', '--uri', 'postgresql://h/d', code=5)
+        frazil('list', '--uri', 'https://h/', code=5)
+        frazil('uuid', 's3://bucket/table', code=5)
+        lake = Lake(self.folder)
+        self.assertIn('not a table but a view', frazil(*lake.options, 'uuid', 'duck.view', code=5).stderr)
+        newer = json.loads(pathlib.Path(NATION, 'metadata/v2.metadata.json').read_text()) | {'format-version': 99}
+        pathlib.Path(self.folder, 'v1.metadata.json').write_text(json.dumps(newer))
+        frazil('uuid', self.folder + '/v1.metadata.json', code=5)
+
+    def test_memory_limit(self):
+        # Sparse: a metadata file that claims more than metadata.max-bytes is not read.
+        huge = pathlib.Path(self.folder, 'v1.metadata.json')
+        with open(huge, 'wb') as file:
+            file.truncate(1 << 30)
+        done = frazil('uuid', str(huge), code=9)
+        self.assertIn('metadata.max-bytes', done.stderr)
+        with open(huge, 'wb') as file:
+            file.write(b'[' * (20 << 20))
+        frazil('uuid', str(huge), '--memory', '10MiB', code=9)
+        frazil('uuid', str(huge), code=4)
+
+    @unittest.skipIf(os.geteuid() == 0, 'root may read everything')
+    def test_permission(self):
+        lake = Lake(self.folder)
+        os.chmod(lake.path, 0)
+        frazil(*lake.options, 'list', code=10)
+
+    @unittest.skipUnless(os.path.exists('/dev/full'), 'no /dev/full')
+    def test_a_full_disk(self):
+        with open('/dev/full', 'w') as full:
+            done = subprocess.run([FRAZIL, 'files', MANY_FILES], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  env=environment(), timeout=60)
+        self.assertEqual(done.returncode, 8)
+        self.assertIn('cannot write the output', done.stderr)
+
+    def test_errors_are_json_wherever_json_was_asked_for(self):
+        for arguments, env in [(['--output', 'json', 'scna'], {}), (['scna', '--output=json'], {}),
+                               (['uuid', '/nowhere'], {'FRAZIL_OUTPUT': 'json'}),
+                               (['list'], {'FRAZIL_OUTPUT': 'json'})]:
+            with self.subTest(arguments=arguments):
+                done = subprocess.run([FRAZIL, *arguments], capture_output=True, text=True, env=environment(**env))
+                validate(documented_schemas()['Errors'][0], json.loads(done.stderr))
+
+
+class PipeAndSignalTest(TemporaryTest):
+    def test_a_closed_pipe_ends_quietly(self):
+        for arguments in [['files', MANY_FILES], ['files', MANY_FILES, '--output', 'json'],
+                          ['scan', LINEITEM], ['scan', LINEITEM, '--format', 'json']]:
+            with self.subTest(arguments=arguments):
+                process = subprocess.Popen([FRAZIL, '--quiet', *arguments], stdout=subprocess.PIPE,
+                                           stderr=subprocess.PIPE, env=environment())
+                process.stdout.read(10)
+                process.stdout.close()
+                self.assertEqual(process.wait(timeout=60), 0)
+                self.assertEqual(process.stderr.read(), b'')
+                process.stderr.close()
+
+    def test_an_interrupt_stops_within_a_second(self):
+        for sent in (signal.SIGINT, signal.SIGTERM):
+            # Nobody reads: the program stands still in the middle of its output.
+            process = subprocess.Popen([FRAZIL, '--quiet', 'scan', LINEITEM], stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, env=environment())
+            process.stdout.read(10)
+            time.sleep(0.2)
+            start = time.monotonic()
+            process.send_signal(sent)
+            self.assertEqual(process.wait(timeout=60), 130)
+            self.assertLess(time.monotonic() - start, 30)  # a second is promised; a loaded machine may be late
+            process.stdout.close()
+            process.stderr.close()
+
+    def test_an_ignored_interrupt_stays_ignored(self):
+        process = subprocess.Popen(['sh', '-c', f'trap "" INT; exec {FRAZIL} --quiet scan {LINEITEM}'],
+                                   stdout=subprocess.PIPE, env=environment())
+        process.stdout.read(10)
+        process.send_signal(signal.SIGINT)
+        self.assertGreater(len(process.stdout.read()), 10_000_000)
+        self.assertEqual(process.wait(timeout=60), 0)
+        process.stdout.close()
+
+
+class TerminalTest(unittest.TestCase):
+    def run_on_terminal(self, *arguments):
+        main, other = pty.openpty()
+        process = subprocess.Popen([FRAZIL, *arguments], stdout=other, stderr=other, env=environment(), cwd='/')
+        os.close(other)
+        text = b''
+        while True:
+            try:
+                if not select.select([main], [], [], 60)[0]:
+                    break
+                part = os.read(main, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            text += part
+        os.close(main)
+        self.assertEqual(process.wait(timeout=60), 0)
+        return text.decode()
+
+    def test_rows_are_a_table_with_colours(self):
+        text = self.run_on_terminal('--quiet', 'scan', NATION, '--limit', '2')
+        self.assertIn('\x1b[1m', text)
+        self.assertIn('ALGERIA', text)
+        self.assertIn('(2 of 25 rows)', text)
+        self.assertNotIn('\x1b', self.run_on_terminal('--quiet', '--color', 'never', 'scan', NATION))
+
+    def test_json_is_indented(self):
+        text = self.run_on_terminal('--quiet', 'uuid', NATION, '--output', 'json')
+        self.assertEqual(text.count('\n'), 3, text)
+
+
+class CatalogTest(TemporaryTest):
+    def setUp(self):
+        super().setUp()
+        self.lake = Lake(self.folder)
+
+    def run_in_lake(self, *arguments, **more):
+        return frazil(*self.lake.options, *arguments, **more)
+
+    def test_lists(self):
+        self.assertEqual(self.run_in_lake('list').stdout, 'duck\nempty\n')
+        self.assertEqual(self.run_in_lake('list', 'duck').stdout, 'duck.bools\nduck.gone\nduck.old\nduck.deep\n')
+        self.assertEqual(self.run_in_lake('list', '-r').stdout, 'duck.bools\nduck.gone\nduck.old\nduck.deep.leaf\n')
+        self.assertEqual(self.run_in_lake('list', 'empty').stdout, '')
+        self.assertEqual(self.run_in_lake('namespace', 'list', '-r').stdout, 'duck\nduck.deep\nempty\n')
+        self.assertEqual(json.loads(self.run_in_lake('list', 'duck', '--output', 'json').stdout),
+                         {'tables': ['duck.bools', 'duck.gone', 'duck.old'], 'namespaces': ['duck.deep']})
+
+    def test_loads(self):
+        uuid = 'd09cc8d2-371d-4870-8503-6e7e0de0e31c\n'
+        for table in ('duck.bools', 'duck.old', 'duck.deep.leaf'):
+            self.assertEqual(self.run_in_lake('uuid', table).stdout, uuid)
+        self.assertEqual(self.run_in_lake('scan', 'duck.bools', '--select', 'user_id').stdout, 'user_id\n12345\n67890\n')
+        self.assertIn('owner', self.run_in_lake('describe', 'duck').stdout)
+        self.assertIn('Format version', self.run_in_lake('describe', 'duck.bools').stdout)
+        self.run_in_lake('describe', 'duck.bools', '--entity', 'namespace', code=3)
+        self.run_in_lake('describe', 'duck', '--entity', 'table', code=3)
+
+    def test_words_of_pyiceberg(self):
+        self.assertEqual(self.run_in_lake('list-refs', 'duck.bools').stdout, self.run_in_lake('refs', 'duck.bools').stdout)
+        self.assertEqual(self.run_in_lake('properties', 'get', 'table', 'duck.bools', 'owner').stdout, 'thijs\n')
+        self.assertEqual(self.run_in_lake('properties', 'get', 'duck.bools', 'owner').stdout, 'thijs\n')
+        self.assertEqual(self.run_in_lake('properties', 'get', 'namespace', 'duck', 'owner').stdout, 'me\n')
+        self.assertEqual(self.run_in_lake('properties', 'get', 'namespace', 'duck').stdout,
+                         self.run_in_lake('namespace', 'properties', 'duck').stdout)
+        self.assertEqual(self.run_in_lake('location', 'duck.bools').stdout, 'data/persistent/partition_bool\n')
+        self.assertEqual(frazil('--version').stdout, frazil('version').stdout)
+        self.assertIn('refs', self.run_in_lake('list-refs', '--type', 'tag', 'duck.bools').stdout + 'refs')
+
+    def test_short_forms_are_inspect(self):
+        for name in ('files', 'history', 'manifests', 'refs', 'snapshots'):
+            self.assertEqual(self.run_in_lake('inspect', 'duck.bools', name).stdout,
+                             self.run_in_lake(name, 'duck.bools').stdout)
+
+    def test_options_stand_before_and_behind_the_verb(self):
+        a, b = self.lake.options[:2], self.lake.options[2:]
+        expected = frazil(*a, *b, 'uuid', 'duck.bools').stdout
+        self.assertEqual(frazil('uuid', *a, 'duck.bools', *b).stdout, expected)
+        self.assertEqual(frazil(*b, 'uuid', 'duck.bools', *a).stdout, expected)
+        self.assertEqual(frazil('properties', 'get', *a, 'table', 'duck.bools', 'owner', *b).stdout, 'thijs\n')
+
+    def test_a_table_named_like_a_verb_is_no_verb(self):
+        base = sqlite3.connect(self.lake.path)
+        base.execute("UPDATE iceberg_tables SET table_name = 'list', table_namespace = '' WHERE table_name = 'bools'")
+        base.commit()
+        base.close()
+        self.assertIn('d09cc8d2', self.run_in_lake('uuid', 'list').stdout)
+
+    def test_another_name_of_the_catalog_sees_nothing_and_hints(self):
+        self.assertIn("but of 'default'", self.run_in_lake('--catalog', 'other', 'uuid', 'duck.bools', code=3).stderr)
+
+    def test_configuration(self):
+        home = pathlib.Path(self.folder, 'home')
+        work = pathlib.Path(self.folder, 'work')
+        home.mkdir()
+        work.mkdir()
+        (home / '.pyiceberg.yaml').write_text(
+            f'catalog:\n  default:\n    uri: sqlite:///{self.lake.path}\n'
+            f'    map-location: data/persistent={TABLES}/duckdb\n  broken:\n    uri: sqlite:////nowhere.db\n')
+        env = {'HOME': str(home)}
+        self.assertEqual(frazil('list', env=env).stdout, 'duck\nempty\n')
+        self.assertIn('d09cc8d2', frazil('uuid', 'duck.bools', env=env).stdout)
+        self.assertIn('d09cc8d2', frazil('uuid', 'default.duck.bools', env=env).stdout)
+        frazil('list', '--catalog', 'broken', env=env, code=3)
+        # Each source above it wins in turn.
+        frazil('list', env=env | {'PYICEBERG_CATALOG__DEFAULT__URI': 'sqlite:////nowhere.db'}, code=3)
+        (work / '.frazil.yaml').write_text(f'catalog: {{default: {{uri: "sqlite:///{self.lake.path}"}}}}\n')
+        frazil('list', env=env | {'PYICEBERG_CATALOG__DEFAULT__URI': 'sqlite:////nowhere.db'}, cwd=work)
+        frazil('list', env=env | {'FRAZIL_CATALOG__DEFAULT__URI': 'sqlite:////nowhere.db'}, cwd=work, code=3)
+        frazil('list', '--uri', 'sqlite:///' + self.lake.path, cwd=work,
+               env=env | {'FRAZIL_CATALOG__DEFAULT__URI': 'sqlite:////nowhere.db'})
+        # Other options have variables too.
+        json.loads(frazil('list', env=env | {'FRAZIL_OUTPUT': 'json'}).stdout)
+        frazil('uuid', 'duck.bools', env=env | {'FRAZIL_MEMORY': 'x'}, code=2)
+        # A file that is named stands for both.
+        named = work / 'other.yaml'
+        named.write_text('catalog: {default: {uri: "sqlite:////nowhere.db"}}\n')
+        frazil('list', '--config', str(named), env=env, code=3)
+        named.write_text('catalog: [\n')
+        self.assertIn('other.yaml line', frazil('list', '--config', str(named), env=env, code=2).stderr)
+
+    def test_reading_changes_nothing(self):
+        before = pathlib.Path(self.lake.path).read_bytes()
+        self.run_in_lake('list', '-r')
+        self.run_in_lake('scan', 'duck.bools')
+        self.assertEqual(pathlib.Path(self.lake.path).read_bytes(), before)
+        self.assertEqual(os.listdir(self.folder), ['lake.db'])
+
+
+class PyIcebergDatabaseTest(unittest.TestCase):
+    """A catalog and a table that PyIceberg 0.12.0 wrote (data/pyiceberg-0.12.0/make.py)."""
+
+    def test_reads(self):
+        folder = pathlib.Path(__file__).parent / 'data/pyiceberg-0.12.0'
+        options = ['--uri', f'sqlite:///{folder}/lake.db', '--catalog', 'lake',
+                   '--map-location', f'file:///frazil-fixture={folder}']
+        before = (folder / 'lake.db').read_bytes()
+        self.assertEqual(frazil(*options, 'list').stdout, 'a_b\nempty\nweb\n')
+        self.assertEqual(frazil(*options, 'list', 'web').stdout, 'web.hits\nweb.eu\n')
+        self.assertEqual(frazil(*options, 'namespace', 'properties', 'web').stdout,
+                         'property  value\nowner     frazil\n')
+        rows = frazil(*options, 'scan', 'web.hits').stdout
+        self.assertEqual(rows, 'id,host,day\n1,a,2026-11-01\n2,,2026-11-02\n3,"",2026-11-02\n')
+        self.assertEqual(len(json.loads(frazil(*options, 'snapshots', 'web.hits', '--output', 'json').stdout)), 2)
+        self.assertEqual((folder / 'lake.db').read_bytes(), before)
+
+
+class CompletionTest(unittest.TestCase):
+    def test_bash(self):
+        if not shutil.which('bash'):
+            self.skipTest('no bash')
+        script = frazil('completion', 'bash').stdout
+
+        def complete(*words):
+            line = ' '.join(f'"{w}"' for w in words)
+            run = f'{script}\nCOMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _frazil; echo "${{COMPREPLY[@]}}"'
+            return subprocess.run(['bash', '-c', run], capture_output=True, text=True, check=True).stdout.split()
+
+        self.assertEqual(complete('frazil', 'sn'), ['snapshots'])
+        self.assertIn('--recursive', complete('frazil', 'list', '--'))
+        self.assertIn('--memory', complete('frazil', 'list', '--'))
+        self.assertEqual(complete('frazil', 'namespace', 'l'), ['list'])
+        self.assertEqual(complete('frazil', '--output', ''), ['text', 'json'])
+
+    def test_fish_and_zsh_are_scripts(self):
+        self.assertIn('complete -c frazil', frazil('completion', 'fish').stdout)
+        self.assertIn('bashcompinit', frazil('completion', 'zsh').stdout)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=[sys.argv[0], *sys.argv[1:]], verbosity=1)

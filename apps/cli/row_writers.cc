@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "frazil/base/byte_reader.h"
 #include "frazil/base/error.h"
 #include "frazil/base/number_text.h"
 #include "frazil/columnar/pretty.h"
@@ -61,13 +62,34 @@ std::string_view text_value(const Column& column, int64_t index) {
 
 // ---- CSV ----
 
+// Whether the text holds a quote, a comma or an end of line; eight bytes at a time.
+bool needs_quotes(std::string_view text) {
+  constexpr uint64_t kOnes = 0x0101010101010101U;
+  constexpr uint64_t kHighs = 0x8080808080808080U;
+  const char* at = text.data();
+  size_t left = text.size();
+  for (; left >= 8; at += 8, left -= 8) {
+    const auto word = load<uint64_t>(at);
+    uint64_t found = 0;
+    for (uint64_t special : {uint64_t{'"'}, uint64_t{','}, uint64_t{'\n'}, uint64_t{'\r'}}) {
+      const uint64_t zero_where_equal = word ^ (kOnes * special);
+      found |= (zero_where_equal - kOnes) & ~zero_where_equal & kHighs;
+    }
+    if (found != 0) return true;
+  }
+  for (; left > 0; ++at, --left) {
+    if (*at == '"' || *at == ',' || *at == '\n' || *at == '\r') return true;
+  }
+  return false;
+}
+
 // RFC 4180, with lines that end in LF alone. An empty text is "", because nothing at all is NULL.
 void append_csv_text(std::string& out, std::string_view text) {
   if (text.empty()) {
     out += "\"\"";
     return;
   }
-  if (text.find_first_of("\",\n\r") == std::string_view::npos) {
+  if (!needs_quotes(text)) {
     out += text;
     return;
   }

@@ -13,7 +13,7 @@ namespace frazil::parquet {
 bool all_at_max(HybridReader levels, uint32_t max_level, size_t count);
 
 // Reads `count` levels and sets bits [bit_offset, bit_offset + count) of `bits`: 1 where the level is `max_level`.
-// Returns how many are. Runs become fills, and packed levels of one bit are the bitmap itself. Throws CorruptError if
+// Bits behind them, up to the end of their last byte, become 0. Returns how many are 1. Runs become fills, and packed levels of one bit are the bitmap itself. Throws CorruptError if
 // there are fewer levels, or one above `max_level`.
 size_t read_validity(HybridReader& levels, const Kernels& kernels, uint32_t max_level, size_t count, uint8_t* bits,
                      size_t bit_offset);

@@ -110,6 +110,7 @@ class ValueDecoder {
   PhysicalType type_;
   bool validate_utf8_;
   bool has_dictionary_ = false;
+  bool lengths_vary_ = false;  // of plain BYTE_ARRAY values, lately
   Method method_ = Method::kNone;
   Cursor cursor_;
   const std::byte* end_ = nullptr;

@@ -12,6 +12,7 @@ frazil_layer(avro DEPENDS base memory columnar codec json io)
 frazil_layer(spec DEPENDS base memory columnar codec json)
 frazil_layer(manifest DEPENDS base memory columnar json io avro spec)
 frazil_layer(catalog DEPENDS base memory json io spec LIBRARIES PkgConfig::sqlite3 PkgConfig::yaml)
-frazil_layer(scan THREADS DEPENDS base memory runtime columnar io parquet spec manifest TEST_DEPENDS catalog testing)
+frazil_layer(scan THREADS DEPENDS base memory runtime columnar io parquet avro spec manifest
+             TEST_DEPENDS catalog testing)
 frazil_layer(table DEPENDS base memory runtime columnar io spec manifest catalog scan)
 frazil_layer(testing DEPENDS base memory runtime columnar json io)

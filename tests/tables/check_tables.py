@@ -26,7 +26,6 @@ FEATURES = {
     "nested column": "nested",
     "ORC": "orc",
     "missing file": "s3:",
-    "Avro data": "avro",
 }
 
 
@@ -90,11 +89,26 @@ def check_readable(entry, expected, stated):
     return f"{len(rows)} rows, as {', '.join(sorted(set(agreed))) or 'stated in the metadata: none'}"
 
 
+def stated_for(table, stated):
+    """The stated results name Impala's tables without their catalog's folders, DuckDB's with their metadata files."""
+    keys = [key for key in stated if key == table or key.startswith(table + "/")]
+    if table.startswith("impala/"):
+        keys += [key for key in stated if key == "impala/" + table.rsplit("/", 1)[1]]
+    return [query for key in keys for query in stated[key]]
+
+
 def check_stated(query, table, columns, rows):
     """Results that the table's own project states, where the query is one that needs no engine of ours to evaluate."""
     text = " ".join(query["query"].lower().rstrip("; ").split())
     if re.fullmatch(r"select count\(\*\) from (iceberg_scan\('[^',]*'\)|[a-z0-9_.]+)", text):
         if query["result"] != [str(len(rows))]:
+            raise AssertionError(f"stated {query['result']}: {query['query']}")
+        return True
+    plain = all(kind in ("int", "long", "string", "date") for _, kind in columns)
+    if plain and re.fullmatch(r"select \* from (iceberg_scan\('[^',]*'\)|[a-z0-9_.]+)( order by [a-z0-9_, ]+)?", text):
+        separator = "\t" if "iceberg_scan" in text else ","
+        stated = sort_rows([[None if cell == "NULL" else cell.strip("'") for cell in line.split(separator)] for line in query["result"]])
+        if stated != rows:
             raise AssertionError(f"stated {query['result']}: {query['query']}")
         return True
     return False
@@ -119,7 +133,6 @@ def has_feature(index, excuse):
         "delete file": any("del:" in name for name in files),
         "nested column": any(kind in ("list", "map", "struct") for kind in types),
         "ORC": any("orc" in name for name in files),
-        "Avro data": any("avro" in name for name in files),
         "missing file": index["missing_files"] > 0,
     }[excuse]
 
@@ -136,7 +149,7 @@ def main():
         entry["metadata"] = index[entry["table"]]["metadata"]
         try:
             if "rows" in entry:
-                text = check_readable(entry, expected, stated.get(entry["table"], []))
+                text = check_readable(entry, expected, stated_for(entry["table"], stated))
                 read += 1
             else:
                 entry["found_in_metadata"] = has_feature(index[entry["table"]], entry["excuse"])

@@ -6,48 +6,26 @@
 #include <variant>
 
 #include "frazil/base/error.h"
+#include "frazil/scan/file_format.h"
 #include "frazil/spec/arrow_schema.h"
 
 namespace frazil::scan {
 
 namespace {
 
-parquet::BatchReader open_reader(const ReadSetup& setup, const Task& task, MemoryPool& pool,
-                                 std::vector<ColumnSource>& sources) {
-  if (task.format != "parquet") {
-    throw_error(ErrorKind::kUnsupported, "data files of format {} are not read yet", task.format);
-  }
+std::unique_ptr<FormatReader> open_reader(const ReadSetup& setup, const Task& task, MemoryPool& pool,
+                                          std::vector<ColumnSource>& sources) {
   const auto* spec = setup.metadata->find_spec(task.spec_id);
   if (spec == nullptr) {
     throw_corrupt(CorruptError::kNoOffset, "the file's partition spec {} is not in the table's metadata", task.spec_id);
   }
-  // The size in the manifest is not passed on: local files know their own for free, and tables that were rewritten by
-  // other tools have wrong ones.
-  auto file = setup.files->open_input(task.path);
-  std::shared_ptr<const parquet::FileMetadata> footer;
-  try {
-    footer = parquet::read_metadata(*file, pool);
-  } catch (Error& error) {
-    if (task.has_key_metadata && error.kind() == ErrorKind::kCorrupt) {
-      throw_error(ErrorKind::kUnsupported, "the file is encrypted (its manifest entry has key metadata)");
-    }
-    throw;
-  }
-  sources = resolve_columns(footer->schema(), *setup.columns,
-                            {.table_schema = *setup.table_schema,
-                             .spec = *spec,
-                             .partition = task.partition,
-                             .name_mapping = setup.name_mapping ? &*setup.name_mapping : nullptr});
-  parquet::ReadOptions options;
-  for (size_t i = 0; i < sources.size(); ++i) {
-    if (sources[i].leaf) options.columns.push_back({.leaf = *sources[i].leaf, .field = setup.arrow_schema->field(i)});
-  }
-  options.batch_rows = setup.batch_rows;
-  options.batch_bytes_max = setup.batch_bytes_max;
-  options.window_bytes = setup.window_bytes;
-  options.verify_checksums = setup.verify_checksums;
-  options.validate_utf8 = setup.validate_utf8;
-  return {std::move(file), std::move(footer), std::move(options), pool};
+  const FileContext context{.table_schema = *setup.table_schema,
+                            .spec = *spec,
+                            .partition = task.partition,
+                            .name_mapping = setup.name_mapping ? &*setup.name_mapping : nullptr};
+  if (task.format == "parquet") return open_parquet(setup, task, context, pool, sources);
+  if (task.format == "avro") return open_avro(setup, task, context, pool, sources);
+  throw_error(ErrorKind::kUnsupported, "data files of format {} are not read yet", task.format);
 }
 
 template <typename Function>
@@ -79,34 +57,36 @@ DataFileReader::DataFileReader(const ReadSetup& setup, const Task& task, MemoryP
       reader_(with_context(task, [&] { return open_reader(setup, task, pool, sources_); })),
       constant_rows_(std::clamp<int64_t>(task.record_count, 1, setup.batch_rows)) {
   for (size_t i = 0; i < sources_.size(); ++i) {
-    if (sources_[i].leaf) continue;
+    if (sources_[i].column) continue;
     constant_bytes_ += constant_bytes(sources_[i].constant, *setup.arrow_schema->field(i).type, constant_rows_);
   }
 }
 
+DataFileReader::~DataFileReader() = default;
+
 parquet::BatchReader::MemoryNeeds DataFileReader::memory_needs(bool exact) const {
-  auto needs = with_context(*task_, [&] { return reader_.memory_needs(exact); });
+  auto needs = with_context(*task_, [&] { return reader_->memory_needs(exact); });
   needs.working_bytes += constant_bytes_;
   return needs;
 }
 
 size_t DataFileReader::bytes_in_use() const {
-  return reader_.bytes_in_use() + (constants_.empty() ? 0 : constant_bytes_);
+  return reader_->bytes_in_use() + (constants_.empty() ? 0 : constant_bytes_);
 }
 
 DataFileReader::Step DataFileReader::step(Reservation& reservation, std::optional<RecordBatch>& out) {
   return with_context(*task_, [&] {
     if (constants_.empty() && !make_constants(reservation)) return Step::kNeedMemory;
     std::optional<RecordBatch> decoded;
-    const Step result = reader_.step(reservation, decoded);
-    if (result == Step::kNeedMemory) needed_bytes_ = reader_.needed_bytes();
+    const Step result = reader_->step(reservation, decoded);
+    if (result == Step::kNeedMemory) needed_bytes_ = reader_->needed_bytes();
     if (result != Step::kBatch) return result;
     const int64_t row_count = decoded->row_count();
     std::vector<ArrayPtr> columns;
     columns.reserve(sources_.size());
-    size_t next = 0;
+    size_t next = 0;  // of the decoded columns
     for (size_t i = 0; i < sources_.size(); ++i) {
-      if (sources_[i].leaf) {
+      if (sources_[i].column) {
         columns.push_back(decoded->column(next++));
         continue;
       }
@@ -132,7 +112,7 @@ bool DataFileReader::make_constants(Reservation& reservation) {
     reservation.shrink(reservation.available() - constant_bytes_);
     try {
       for (size_t i = 0; i < sources_.size(); ++i) {
-        if (!sources_[i].leaf) constants[i] = spec::make_constant_array(sources_[i].constant, constant_rows_, *pool_);
+        if (!sources_[i].column) constants[i] = spec::make_constant_array(sources_[i].constant, constant_rows_, *pool_);
       }
     } catch (const MemoryLimitError&) {
       needed_bytes_ = constant_bytes_;

@@ -30,12 +30,15 @@ struct ReadSetup {
   bool validate_utf8 = false;
 };
 
+class FormatReader;
+
 // One thread at a time. Errors name the file.
 class DataFileReader {
  public:
   // Opens the file, reads its footer and resolves the columns. Memory for the footer comes from the pool at large:
   // throws MemoryLimitError if it does not fit now.
   DataFileReader(const ReadSetup& setup, const Task& task, MemoryPool& pool);
+  ~DataFileReader();
 
   // Bytes beside the batches and of one batch, upper bounds; see parquet::BatchReader.
   parquet::BatchReader::MemoryNeeds memory_needs(bool exact) const;
@@ -56,7 +59,7 @@ class DataFileReader {
   const Task* task_;
   MemoryPool* pool_;
   std::vector<ColumnSource> sources_;
-  parquet::BatchReader reader_;
+  std::unique_ptr<FormatReader> reader_;
   int64_t constant_rows_;            // as many rows as a batch of this file may have
   size_t constant_bytes_ = 0;        // an upper bound of what the constants take
   std::vector<ArrayPtr> constants_;  // one a column, nullptr for decoded ones; batches get slices

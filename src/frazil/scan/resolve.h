@@ -9,18 +9,33 @@
 //   4. the column's initial default, else null, else (required) an error
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "frazil/parquet/schema.h"
-#include "frazil/scan/scan.h"
+#include "frazil/columnar/type.h"
+#include "frazil/spec/literal.h"
 #include "frazil/spec/name_mapping.h"
+#include "frazil/spec/partition_spec.h"
+#include "frazil/spec/schema.h"
 
 namespace frazil::scan {
 
+// A top-level column of a data file, whatever its format.
+struct FileColumn {
+  std::string_view name;
+  std::optional<int32_t> field_id;
+  bool is_nested = false;
+  std::string type_text;                                  // for errors
+  std::function<bool(const DataType& type)> can_read_as;  // whether its values can become that type without loss
+};
+
 struct ColumnSource {
-  // A leaf of the file, decoded as the table's type; or else the constant.
-  std::optional<int> leaf;
+  // The index of a column of the file, decoded as the table's type; or else the constant.
+  std::optional<size_t> column;
   spec::Literal constant;
 };
 
@@ -32,10 +47,10 @@ struct FileContext {
   const spec::NameMapping* name_mapping = nullptr;
 };
 
-// One a column of `columns`. Throws Error(kUnsupported) for nested columns that the file has, CorruptError for a file
-// type that cannot become the table's, a missing required column, or a file none of whose columns gets an id of the
-// table.
-std::vector<ColumnSource> resolve_columns(const parquet::FileSchema& file, const spec::Schema& columns,
-                                          const FileContext& context);
+// One a column of `columns`. `has_ids`: any field of the file, at any level, carries an id. Throws Error(kUnsupported)
+// for nested columns that the file has, CorruptError for a file type that cannot become the table's, a missing required
+// column, or a file none of whose columns gets an id of the table.
+std::vector<ColumnSource> resolve_columns(const std::vector<FileColumn>& file, bool has_ids,
+                                          const spec::Schema& columns, const FileContext& context);
 
 }  // namespace frazil::scan

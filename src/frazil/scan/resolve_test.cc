@@ -1,5 +1,7 @@
 #include "frazil/scan/resolve.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,39 +14,17 @@ using spec::Literal;
 using spec::NestedField;
 using spec::TypeKind;
 
-// A flat Parquet schema made by hand: {name, physical type, field id or 0}.
-struct FileColumn {
-  std::string_view name;
-  parquet::PhysicalType type;
-  int32_t field_id = 0;
-};
+// A file's columns made by hand: each reads as its own type alone; without an id if it is 0.
+using FakeFile = std::vector<FileColumn>;
 
-class FakeFile {
- public:
-  explicit FakeFile(std::vector<FileColumn> columns) {
-    nodes_.resize(columns.size() + 1);
-    nodes_[0].is_group = true;
-    nodes_[0].child_count = static_cast<uint32_t>(columns.size());
-    nodes_[0].subtree_size = static_cast<uint32_t>(columns.size() + 1);
-    nodes_[0].leaf_count = static_cast<uint32_t>(columns.size());
-    for (size_t i = 0; i < columns.size(); ++i) {
-      auto& node = nodes_[i + 1];
-      node.name = columns[i].name;
-      if (columns[i].field_id != 0) node.field_id = columns[i].field_id;
-      node.type = columns[i].type;
-      node.repetition = parquet::Repetition::kOptional;
-      node.max_definition = 1;
-      node.first_leaf = static_cast<uint32_t>(i);
-      node.leaf_count = 1;
-      leaves_.push_back(static_cast<uint32_t>(i + 1));
-    }
-  }
-  parquet::FileSchema schema() const { return {nodes_, leaves_}; }
-
- private:
-  std::vector<parquet::SchemaNode> nodes_;
-  std::vector<uint32_t> leaves_;
-};
+FileColumn column(std::string_view name, TypeId type, int32_t field_id = 0) {
+  FileColumn made;
+  made.name = name;
+  if (field_id != 0) made.field_id = field_id;
+  made.type_text = primitive(type)->to_string();
+  made.can_read_as = [type](const DataType& wanted) { return wanted.id() == type; };
+  return made;
+}
 
 NestedField field(int32_t id, std::string name, TypeKind kind, bool required = false) {
   NestedField made;
@@ -55,8 +35,8 @@ NestedField field(int32_t id, std::string name, TypeKind kind, bool required = f
   return made;
 }
 
-constexpr auto kInt32 = parquet::PhysicalType::kInt32;
-constexpr auto kInt64 = parquet::PhysicalType::kInt64;
+constexpr auto kInt32 = TypeId::kInt32;
+constexpr auto kInt64 = TypeId::kInt64;
 
 const spec::PartitionSpec kUnpartitioned;
 const std::vector<Literal> kNoPartition;
@@ -65,7 +45,9 @@ std::vector<ColumnSource> resolve(const FakeFile& file, const spec::Schema& tabl
                                   const spec::NameMapping* mapping = nullptr,
                                   const spec::PartitionSpec& spec = kUnpartitioned,
                                   const std::vector<Literal>& partition = kNoPartition) {
-  return resolve_columns(file.schema(), table,
+  const bool has_ids =
+      std::any_of(file.begin(), file.end(), [](const FileColumn& c) { return c.field_id.has_value(); });
+  return resolve_columns(file, has_ids, table,
                          {.table_schema = table, .spec = spec, .partition = partition, .name_mapping = mapping});
 }
 
@@ -80,42 +62,42 @@ spec::PartitionSpec identity_of(int32_t source_id) {
 }
 
 TEST(ResolveColumns, FindsByFieldIdWhateverTheNamesAndOrder) {
-  const FakeFile file({{"b", kInt64, 2}, {"_x2Ea", kInt32, 1}});
+  const FakeFile file({column("b", kInt64, 2), column("_x2Ea", kInt32, 1)});
   const spec::Schema table({field(1, "a.b+c", TypeKind::kInt), field(2, "renamed", TypeKind::kLong)});
   const auto sources = resolve(file, table);
-  EXPECT_EQ(sources[0].leaf, 1);
-  EXPECT_EQ(sources[1].leaf, 0);
+  EXPECT_EQ(sources[0].column, 1u);
+  EXPECT_EQ(sources[1].column, 0u);
 }
 
 TEST(ResolveColumns, GivesIdsToFilesWithoutAnyByTheNameMappingNotByPosition) {  // reports.md W01
-  const FakeFile file({{"b", kInt32}, {"a", kInt32}});
+  const FakeFile file({column("b", kInt32), column("a", kInt32)});
   const spec::Schema table({field(1, "a", TypeKind::kInt), field(2, "b", TypeKind::kInt)});
   const auto mapping =
       spec::parse_name_mapping(R"([{"field-id": 1, "names": ["a"]}, {"field-id": 2, "names": ["b"]}])");
   auto sources = resolve(file, table, &mapping);
-  EXPECT_EQ(sources[0].leaf, 1);
-  EXPECT_EQ(sources[1].leaf, 0);
+  EXPECT_EQ(sources[0].column, 1u);
+  EXPECT_EQ(sources[1].column, 0u);
 }
 
 TEST(ResolveColumns, WithoutIdsAndMappingTakesNamesIfAllAreKnownElsePositions) {
   const spec::Schema table(
       {field(1, "part", TypeKind::kInt), field(2, "a", TypeKind::kInt), field(3, "b", TypeKind::kInt)});
   // A Hive-style file lacks the partition column.
-  const FakeFile hive({{"b", kInt32}, {"a", kInt32}});
+  const FakeFile hive({column("b", kInt32), column("a", kInt32)});
   auto sources = resolve(hive, table, nullptr, identity_of(1), {Literal::int_(5)});
   EXPECT_EQ(sources[0].constant, Literal::int_(5));
-  EXPECT_EQ(sources[1].leaf, 1);
-  EXPECT_EQ(sources[2].leaf, 0);
+  EXPECT_EQ(sources[1].column, 1u);
+  EXPECT_EQ(sources[2].column, 0u);
   // A column was renamed since: names are no guide, positions are what Iceberg Java goes by.
-  const FakeFile renamed({{"old_part", kInt32}, {"a", kInt32}});
+  const FakeFile renamed({column("old_part", kInt32), column("a", kInt32)});
   sources = resolve(renamed, table);
-  EXPECT_EQ(sources[0].leaf, 0);
-  EXPECT_EQ(sources[1].leaf, 1);
+  EXPECT_EQ(sources[0].column, 0u);
+  EXPECT_EQ(sources[1].column, 1u);
   EXPECT_TRUE(sources[2].constant.is_null());
 }
 
 TEST(ResolveColumns, RefusesAMappingThatFitsNothingInsteadOfGivingNulls) {  // reports.md W03
-  const FakeFile file({{"x", kInt32}, {"y", kInt32}});
+  const FakeFile file({column("x", kInt32), column("y", kInt32)});
   const spec::Schema table({field(7, "x", TypeKind::kInt), field(8, "y", TypeKind::kInt)});
   const auto mapping =
       spec::parse_name_mapping(R"([{"field-id": 0, "names": ["x"]}, {"field-id": 1, "names": ["y"]}])");
@@ -123,15 +105,15 @@ TEST(ResolveColumns, RefusesAMappingThatFitsNothingInsteadOfGivingNulls) {  // r
 }
 
 TEST(ResolveColumns, TakesAMissingIdentityColumnFromThePartition) {  // reports.md W05
-  const FakeFile file({{"id", kInt32, 1}});
+  const FakeFile file({column("id", kInt32, 1)});
   const spec::Schema table({field(1, "id", TypeKind::kInt), field(2, "dt", TypeKind::kString)});
   const auto sources = resolve(file, table, nullptr, identity_of(2), {Literal::string("2024-01-01")});
-  EXPECT_FALSE(sources[1].leaf);
+  EXPECT_FALSE(sources[1].column);
   EXPECT_EQ(sources[1].constant, Literal::string("2024-01-01"));
 }
 
 TEST(ResolveColumns, TakesANullPartitionValueAsNull) {  // reports.md W06
-  const FakeFile file({{"id", kInt32, 1}});
+  const FakeFile file({column("id", kInt32, 1)});
   const spec::Schema table({field(1, "id", TypeKind::kInt), field(2, "dt", TypeKind::kString)});
   const auto sources =
       resolve(file, table, nullptr, identity_of(2), {Literal::null(spec::primitive(TypeKind::kString))});
@@ -139,27 +121,27 @@ TEST(ResolveColumns, TakesANullPartitionValueAsNull) {  // reports.md W06
 }
 
 TEST(ResolveColumns, PromotesAPartitionValueToTheColumnsTypeOfToday) {
-  const FakeFile file({{"id", kInt32, 1}});
+  const FakeFile file({column("id", kInt32, 1)});
   const spec::Schema table({field(1, "id", TypeKind::kInt), field(2, "n", TypeKind::kLong)});
   const auto sources = resolve(file, table, nullptr, identity_of(2), {Literal::int_(7)});
   EXPECT_EQ(sources[1].constant, Literal::long_(7));
 }
 
 TEST(ResolveColumns, ReadsAColumnWhosePartitionFieldBecameVoidFromTheFile) {  // reports.md W07
-  const FakeFile file({{"p", kInt32, 1}});
+  const FakeFile file({column("p", kInt32, 1)});
   const spec::Schema table({field(1, "p", TypeKind::kInt)});
   auto spec = identity_of(1);
   spec.fields[0].transform = spec::Transform::always_null();
   const std::vector<Literal> partition{Literal::null(spec::primitive(TypeKind::kInt))};
-  EXPECT_EQ(resolve(file, table, nullptr, spec, partition)[0].leaf, 0);
+  EXPECT_EQ(resolve(file, table, nullptr, spec, partition)[0].column, 0u);
   // And where the file lacks it, void tells nothing about the value.
-  const FakeFile other({{"q", kInt32, 2}});
+  const FakeFile other({column("q", kInt32, 2)});
   const spec::Schema both({field(1, "p", TypeKind::kInt, true), field(2, "q", TypeKind::kInt)});
   EXPECT_THROW(resolve(other, both, nullptr, spec, partition), CorruptError);
 }
 
 TEST(ResolveColumns, FillsMissingColumnsWithTheirInitialDefaultElseNull) {
-  const FakeFile file({{"id", kInt32, 1}});
+  const FakeFile file({column("id", kInt32, 1)});
   auto defaulted = field(2, "d", TypeKind::kInt, true);
   defaulted.initial_default = std::make_shared<Literal>(Literal::int_(42));
   const spec::Schema table({field(1, "id", TypeKind::kInt), defaulted, field(3, "n", TypeKind::kString)});
@@ -170,7 +152,7 @@ TEST(ResolveColumns, FillsMissingColumnsWithTheirInitialDefaultElseNull) {
 }
 
 TEST(ResolveColumns, RefusesAMissingRequiredColumnWithoutDefault) {
-  const FakeFile file({{"id", kInt32, 1}});
+  const FakeFile file({column("id", kInt32, 1)});
   const spec::Schema table({field(1, "id", TypeKind::kInt), field(2, "needed", TypeKind::kInt, true)});
   try {
     resolve(file, table);
@@ -180,36 +162,37 @@ TEST(ResolveColumns, RefusesAMissingRequiredColumnWithoutDefault) {
   }
 }
 
-TEST(ResolveColumns, AllowsThePromotionsOfTheSpecAndNoOthers) {
-  struct Case {
-    parquet::PhysicalType file;
-    TypeKind table;
-    bool allowed;
-  };
-  for (const auto& [physical, kind, allowed] :
-       {Case{kInt32, TypeKind::kLong, true}, Case{kInt64, TypeKind::kInt, false},
-        Case{parquet::PhysicalType::kFloat, TypeKind::kDouble, true},
-        Case{parquet::PhysicalType::kDouble, TypeKind::kFloat, false}, Case{kInt32, TypeKind::kString, false},
-        Case{parquet::PhysicalType::kByteArray, TypeKind::kLong, false},
-        Case{parquet::PhysicalType::kBoolean, TypeKind::kInt, false}}) {
-    const FakeFile file({{"c", physical, 1}});
-    const spec::Schema table({field(1, "c", kind)});
-    if (allowed) {
-      EXPECT_EQ(resolve(file, table)[0].leaf, 0) << spec::to_string(kind);
-    } else {
-      EXPECT_THROW(resolve(file, table), CorruptError) << spec::to_string(kind);
-    }
+TEST(ResolveColumns, RefusesATypeThatTheFormatCannotReadAsTheTables) {
+  const FakeFile file{column("c", kInt64, 1)};
+  EXPECT_EQ(resolve(file, spec::Schema({field(1, "c", TypeKind::kLong)}))[0].column, 0u);
+  try {
+    resolve(file, spec::Schema({field(1, "c", TypeKind::kInt)}));
+    FAIL();
+  } catch (const CorruptError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("int64 in the file and cannot be read as int"));
+  }
+}
+
+TEST(ResolveColumns, NamesANestedColumn) {
+  auto nested = column("s", kInt32, 1);
+  nested.is_nested = true;
+  try {
+    resolve({nested}, spec::Schema({field(1, "s", TypeKind::kInt)}));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
+    EXPECT_THAT(error.what(), testing::HasSubstr("column 's'"));
   }
 }
 
 TEST(ResolveColumns, NeverReadsAnUnknownColumnFromTheFile) {
-  const FakeFile file({{"u", kInt32, 1}});
+  const FakeFile file({column("u", kInt32, 1)});
   const spec::Schema table({field(1, "u", TypeKind::kUnknown)});
-  EXPECT_FALSE(resolve(file, table)[0].leaf);
+  EXPECT_FALSE(resolve(file, table)[0].column);
 }
 
 TEST(ResolveColumns, AFileWhoseColumnsWereAllDroppedReadsAsNulls) {
-  const FakeFile file({{"old", kInt32, 1}});
+  const FakeFile file({column("old", kInt32, 1)});
   const spec::Schema table({field(2, "fresh", TypeKind::kInt)});
   EXPECT_TRUE(resolve(file, table)[0].constant.is_null());
 }

@@ -1,0 +1,38 @@
+// One data file's own columns as batches: what differs between the formats.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "frazil/columnar/array.h"
+#include "frazil/io/file_system.h"
+#include "frazil/memory/memory_pool.h"
+#include "frazil/parquet/batch_reader.h"
+#include "frazil/scan/data_file.h"
+#include "frazil/scan/resolve.h"
+
+namespace frazil::scan {
+
+// One thread at a time. Gives the columns that `sources` takes from the file, in that order.
+class FormatReader {
+ public:
+  using MemoryNeeds = parquet::BatchReader::MemoryNeeds;
+  using Step = parquet::BatchReader::Step;
+
+  virtual ~FormatReader() = default;
+  // The contracts of parquet::BatchReader.
+  virtual MemoryNeeds memory_needs(bool exact) const = 0;
+  virtual size_t bytes_in_use() const = 0;
+  virtual size_t needed_bytes() const = 0;
+  virtual Step step(Reservation& reservation, std::optional<RecordBatch>& out) = 0;
+};
+
+// Open the file, resolve the scan's columns into `sources`, and prepare to read them.
+std::unique_ptr<FormatReader> open_parquet(const ReadSetup& setup, const Task& task, const FileContext& context,
+                                           MemoryPool& pool, std::vector<ColumnSource>& sources);
+std::unique_ptr<FormatReader> open_avro(const ReadSetup& setup, const Task& task, const FileContext& context,
+                                        MemoryPool& pool, std::vector<ColumnSource>& sources);
+
+}  // namespace frazil::scan

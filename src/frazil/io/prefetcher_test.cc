@@ -126,9 +126,9 @@ TEST(Prefetcher, ReadsARangeBeyondTheBudgetAtTheHeadOfTheLine) {
 TEST(Prefetcher, NeedsNoThreadOfThePool) {
   const std::string content = content_of(100000);
   const auto file = std::make_shared<TestFile>(content);
-  ThreadPool threads(1);
   std::atomic<bool> release{false};
   std::atomic<bool> blocked{false};
+  ThreadPool threads(1);  // after what its task uses
   threads.submit([&] {
     blocked = true;
     while (!release) std::this_thread::yield();

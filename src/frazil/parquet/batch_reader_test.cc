@@ -552,6 +552,37 @@ TEST(BatchReader, RefusesPagesThatLie) {
   EXPECT_THAT(text, HasSubstr("at byte"));
 }
 
+// Q31: 473 bytes that claim to be 98 MiB take no memory, whatever the codec.
+TEST(BatchReader, RefusesSizesThatNoCodecReaches) {
+  for (int codec : {1, 2, 5, 6, 7}) {
+    PageSpec page = data_page(std::string(473, 'x'), 3);
+    page.uncompressed_size = 98 << 20;
+    FileBuilder builder(std::vector<ColumnSpec>{{}});
+    builder.codec = codec;
+    builder.row_group(3, {{page}});
+    MemoryPool pool;
+    Opened opened = open(builder.finish(), pool);
+    BatchReader reader(opened.file, opened.metadata, all_columns(*opened.metadata), pool);
+    try {
+      reader.next();
+      ADD_FAILURE() << codec;
+    } catch (const CorruptError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("cannot become")) << codec;
+    }
+    EXPECT_LT(pool.stats().held_peak_bytes, size_t{1} << 20) << codec;
+  }
+}
+
+TEST(BatchReader, NamesCodecsThatItDoesNotRead) {
+  for (int codec : {3, 42}) {
+    FileBuilder builder(std::vector<ColumnSpec>{{}});
+    builder.codec = codec;
+    builder.row_group(3, {{data_page("x", 3)}});
+    EXPECT_THAT(error_of(builder.finish(), ErrorKind::kUnsupported),
+                HasSubstr(codec == 3 ? "codec LZO is not read" : "codec unknown is not read"));
+  }
+}
+
 TEST(BatchReader, RefusesDictionariesThatLie) {
   const std::string width("\x08", 1);
   const auto file = [&](std::vector<PageSpec> pages) { return one_column({}, 3, std::move(pages)); };

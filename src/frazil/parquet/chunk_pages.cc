@@ -58,6 +58,8 @@ size_t decompressed_bytes_max(CompressionCodec codec, size_t compressed) {
       return compressed * 256 + 64;
     case CompressionCodec::kGzip:  // 258 from 2 bits
       return compressed * 1100 + 1024;
+    case CompressionCodec::kZstd:  // 128 KiB from a block of 4 bytes
+      return compressed * 32768 + 1024;
     default:
       return SIZE_MAX;
   }

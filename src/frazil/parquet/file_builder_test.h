@@ -252,7 +252,10 @@ class FileBuilder {
       if (data_offset < 0) data_offset = start;
       const auto size = static_cast<int64_t>(bytes_.size()) - start;
       ThriftWriter metadata;
-      metadata.i32(1, static_cast<int>(columns_[i].type)).i32s(2, encodings).binaries(3, {columns_[i].name}).i32(4, 0);
+      metadata.i32(1, static_cast<int>(columns_[i].type))
+          .i32s(2, encodings)
+          .binaries(3, {columns_[i].name})
+          .i32(4, codec);
       metadata.i64(5, rows).i64(6, size).i64(7, size).i64(9, data_page_offset.value_or(data_offset));
       if (dictionary_page_offset) {
         metadata.i64(11, *dictionary_page_offset);
@@ -290,6 +293,7 @@ class FileBuilder {
   }
 
   // What the next row groups claim instead of the truth.
+  int codec = 0;
   std::optional<int64_t> data_page_offset;
   std::optional<int64_t> dictionary_page_offset;
 

@@ -114,6 +114,7 @@ TEST(Configuration, SplitsVariablesAsPyIcebergDoes) {
            {"pyiceberg_catalog__My_Lake__oauth2_server_uri", "my-lake", "oauth2-server-uri"},
            {"PYICEBERG_CATALOG__A__B__C__D", "a", "b.c.d"},
            {"PYICEBERG_CATALOG__A__B_____C", "a", "b..-c"},
+           {"PYICEBERG_CATALOG__A__B____C", "a", "b..c"},  // split twice, not at every "__"
            {"PYICEBERG_MAX_WORKERS", nullptr, "max-workers"},
            {"FRAZIL_CATALOG__A__S3__REGION", "a", "s3.region"},
            {"FRAZIL_MEMORY", nullptr, "memory"},

@@ -91,7 +91,9 @@ void print_stats(const scan::Stream& stream, const Table& table, const ScanOrder
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   json::Object figures;
-  const auto add = [&](std::string_view name, auto value) { figures.emplace_back(name, json::Value(value)); };
+  const auto add = [&](std::string_view name, auto value) {
+    figures.emplace_back(name, json::Value(std::move(value)));
+  };
   add("rows", stats.rows);
   add("batches", stats.batches);
   add("bytes_read", static_cast<int64_t>(table.io_counters().bytes_read.load()));

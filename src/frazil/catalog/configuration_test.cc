@@ -122,7 +122,7 @@ TEST(Configuration, SplitsVariablesAsPyIcebergDoes) {
        }) {
     Configuration configuration = Given{.environment = {{c.name, "value"}}}.load();
     if (c.catalog != nullptr) {
-      EXPECT_EQ(catalog_value(configuration, c.catalog, c.key), "value") << c.name;
+      ASSERT_EQ(catalog_value(configuration, c.catalog, c.key), "value") << c.name;
       EXPECT_EQ(configuration.find_catalog_setting(c.catalog, c.key)->origin, c.name);
     } else {
       ASSERT_NE(configuration.find(c.key), nullptr) << c.name;

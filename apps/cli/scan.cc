@@ -14,9 +14,9 @@
 #include "progress.h"
 #include "row_writers.h"
 #include "session.h"
+#include "snapshot_arguments.h"
 #include "verbs.h"
 
-#include "frazil/base/civil_time.h"
 #include "frazil/base/error.h"
 #include "frazil/json/value.h"
 #include "frazil/runtime/context.h"
@@ -31,9 +31,7 @@ struct ScanArguments {
   std::string table;
   std::vector<std::string> select;
   std::optional<int64_t> limit;
-  std::optional<int64_t> snapshot;
-  std::optional<std::string> as_of;
-  std::optional<std::string> ref;
+  SnapshotArguments state;
   std::optional<std::string> order;
   std::optional<int64_t> batch_rows;
   std::optional<std::string> format;
@@ -52,18 +50,6 @@ std::vector<std::string> split_columns(const std::vector<std::string>& lists) {
     }
   }
   return columns;
-}
-
-// Milliseconds since 1970: a number, a date (its first moment in UTC), or a timestamp, in UTC unless it has a zone.
-int64_t parse_time_ms(const std::string& text) {
-  int64_t ms = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ms);
-  if (error == std::errc() && end == text.data() + text.size()) return ms;
-  if (const auto days = try_parse_date(text)) return int64_t{*days} * 86'400'000;
-  if (const auto parsed = try_parse_timestamp(text, TimeUnit::kMilli, ZoneRule::kOptional)) return *parsed;
-  Error failure(ErrorKind::kInvalidArgument, message("'{}' is no time", text));
-  failure.set_hint("like 2026-11-01, 2026-11-01T12:00:00, 2026-11-01T12:00:00+01:00, or milliseconds since 1970");
-  throw failure;
 }
 
 ScanOrder parse_order(const std::optional<std::string>& text) {
@@ -128,9 +114,7 @@ void scan_table(Session& session, const ScanArguments& arguments) {
   builder.select(split_columns(arguments.select)).order(order);
   // Rows that nobody prints are not decoded; the table's last line tells of them from the snapshot's own count.
   if (arguments.limit) builder.limit(*arguments.limit);
-  if (arguments.snapshot) builder.snapshot(*arguments.snapshot);
-  if (arguments.as_of) builder.as_of_ms(parse_time_ms(*arguments.as_of));
-  if (arguments.ref) builder.ref(*arguments.ref);
+  builder.snapshot(select_snapshot_of(arguments.state));
   if (arguments.batch_rows) builder.batch_rows(*arguments.batch_rows);
 
   const int64_t expected_rows = total_rows(table.metadata(), builder.options());
@@ -169,22 +153,18 @@ void scan_table(Session& session, const ScanArguments& arguments) {
 
 void add_scan(Command& root) {
   auto arguments = std::make_shared<ScanArguments>();
-  root.add("scan", "Print the rows of a table")
-      .positional("TABLE", arguments->table, "namespace.table, catalog.namespace.table, or a path")
-      .option("--select", arguments->select, "COLUMNS", "Columns and their order: a,b.c (repeatable)")
-      .option("-n,--limit", arguments->limit, "N", "At most N rows")
-      .option("--snapshot", arguments->snapshot, "ID", "The rows of this snapshot")
-      .option("--as-of", arguments->as_of, "TIME", "The rows at this time: 2026-11-01T12:00:00Z, or milliseconds")
-      .option("--ref", arguments->ref, "NAME", "The rows of this branch or tag")
-      .exclude("--snapshot", "--as-of")
-      .exclude("--snapshot", "--ref")
-      .exclude("--as-of", "--ref")
+  auto command = root.add("scan", "Print the rows of a table");
+  command.positional("TABLE", arguments->table, "namespace.table, catalog.namespace.table, or a path")
+      .option("--select", arguments->select, "COLUMNS", "columns and their order: a,b.c (repeatable)")
+      .option("-n,--limit", arguments->limit, "N", "at most N rows");
+  add_snapshot_arguments(command, arguments->state);
+  command
       .choice("--order", arguments->order, {"task", "arrival", "sequential"},
-              "Order of the rows: as planned, as they come, one file at a time")
-      .option("--batch-rows", arguments->batch_rows, "N", "Rows of a batch, at most (65536)")
+              "order of the rows: as planned, as they come, one file at a time")
+      .option("--batch-rows", arguments->batch_rows, "N", "rows of a batch, at most (65536)")
       .choice("--format", arguments->format, {"table", "csv", "json", "none", "arrow", "parquet"},
               "table on a terminal, else csv")
-      .flag("--stats", arguments->stats, "Print figures as a line of JSON on stderr")
+      .flag("--stats", arguments->stats, "print figures as a line of JSON on stderr")
       .example("frazil scan web.hits --select host,bytes --limit 20")
       .example("frazil scan web.hits --as-of 2026-11-01 --format json")
       .example("frazil scan ./lake/web/hits --memory 16MiB --format none --stats")

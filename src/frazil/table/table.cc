@@ -64,6 +64,11 @@ ScanBuilder& ScanBuilder::ref(std::string name) {
   return *this;
 }
 
+ScanBuilder& ScanBuilder::snapshot(spec::SnapshotSelection selection) {
+  options_.snapshot = std::move(selection);
+  return *this;
+}
+
 ScanBuilder& ScanBuilder::order(ScanOrder order) {
   options_.order = order;
   return *this;

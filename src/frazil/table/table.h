@@ -36,6 +36,7 @@ class ScanBuilder {
   ScanBuilder& snapshot(int64_t snapshot_id);
   ScanBuilder& as_of_ms(int64_t milliseconds_since_epoch);
   ScanBuilder& ref(std::string name);
+  ScanBuilder& snapshot(spec::SnapshotSelection selection);
   ScanBuilder& order(ScanOrder order);
   ScanBuilder& batch_rows(int64_t rows);
   ScanBuilder& memory_budget_bytes(size_t bytes);
@@ -83,10 +84,10 @@ class Table {
 };
 
 struct CatalogProperties {
-  std::string uri;
-  std::string warehouse;
+  std::string uri = {};
+  std::string warehouse = {};
   std::string name = "default";  // as SQL catalogs store it: must be the one that the writers use
-  std::map<std::string, std::string> properties;
+  std::map<std::string, std::string> properties = {};
 };
 
 // Movable. The context outlives it.

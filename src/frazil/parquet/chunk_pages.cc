@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 #include "frazil/base/crc32.h"
@@ -130,16 +131,22 @@ const std::byte* ChunkPages::fetch(uint64_t offset, size_t size, MemorySource& m
 
 bool ChunkPages::read_header(MemorySource& memory) {
   const uint64_t left = range_.end - position_;
+  std::exception_ptr damage;
   for (size_t size = kHeaderBytesFirst;; size *= 8) {
     const auto given = static_cast<size_t>(std::min<uint64_t>({left, size, kPageHeaderBytesMax}));
     const std::byte* bytes = fetch(position_, given, memory);
-    if (bytes == nullptr) return false;
+    if (bytes == nullptr) {
+      // A header beyond the window is damage much more often than it is real: no memory is asked for to make sure.
+      if (damage && given > options_.window_bytes) std::rethrow_exception(damage);
+      return false;
+    }
     try {
       page_.header = parse_page_header({bytes, given}, position_);
       break;
     } catch (const CorruptError&) {
       // Perhaps it was only cut short.
       if (given == left || given == kPageHeaderBytesMax) throw;
+      damage = std::current_exception();
     }
   }
   if (static_cast<uint64_t>(page_.header.compressed_size) > left - page_.header.header_size) {

@@ -339,6 +339,8 @@ bool ColumnReader::grow_data(MemorySource& memory) {
   const size_t needed = data_used_ + length;
   size_t wanted = std::max(estimate_data_bytes(rows_ + stride_.done), data_.capacity() + data_.capacity() / 4);
   wanted = std::max({std::min(wanted, options_.data_bytes_max), needed, kDataBytesMin});
+  // Beyond the limit only if the file lies about its sizes; even then the block does not grow value by value.
+  if (needed > options_.data_bytes_max) wanted = needed + needed / 4;
   Block larger;
   if (!memory.allocate(larger, wanted)) return false;
   if (data_used_ > 0) std::memcpy(larger.data(), data_.data(), data_used_);

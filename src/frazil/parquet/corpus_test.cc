@@ -113,8 +113,8 @@ TEST(Corpus, NeedsAreEnough) {
       try {
         auto metadata = read_metadata(*file, metadata_pool);
         ReadOptions options = readable_columns(file, metadata);
-        options.batch_rows = walk ? 100 : 65536;
-        options.batch_bytes_max = walk ? 5000 : size_t{8} << 20;
+        options.batch_rows = walk ? 1000 : 65536;
+        options.batch_bytes_max = walk ? 20'000 : size_t{8} << 20;
         BatchReader planner(file, metadata, options, metadata_pool);
         const size_t total = planner.memory_needs(walk).total();
         MemoryPool pool({.budget_bytes = total});

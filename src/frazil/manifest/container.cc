@@ -22,7 +22,7 @@ bool is_encrypted(const InputFile& file) {
 
 }  // namespace
 
-std::unique_ptr<avro::ContainerReader> open_container(std::shared_ptr<const InputFile> file, MemoryPool& pool) {
+std::unique_ptr<avro::ContainerReader> open_container(const std::shared_ptr<const InputFile>& file, MemoryPool& pool) {
   try {
     return std::make_unique<avro::ContainerReader>(file, pool,
                                                    avro::ContainerOptions{.whole_file_bytes = kWholeFileBytes});

@@ -12,7 +12,7 @@
 namespace frazil::manifest {
 
 // Throws Error(kUnsupported) for a file that is encrypted as a whole (Iceberg's AES GCM stream, "AGS1").
-std::unique_ptr<avro::ContainerReader> open_container(std::shared_ptr<const InputFile> file, MemoryPool& pool);
+std::unique_ptr<avro::ContainerReader> open_container(const std::shared_ptr<const InputFile>& file, MemoryPool& pool);
 
 // An integer in the container's metadata: nothing if it is absent, empty or no number ("null").
 std::optional<int64_t> header_integer(const avro::Header& header, std::string_view key);

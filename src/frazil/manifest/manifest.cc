@@ -229,7 +229,7 @@ Manifest::State read_state(const std::shared_ptr<const InputFile>& file, Manifes
 
 }  // namespace
 
-Manifest read_manifest(std::shared_ptr<const InputFile> file, ManifestFile list_entry, MemoryPool& pool,
+Manifest read_manifest(const std::shared_ptr<const InputFile>& file, ManifestFile list_entry, MemoryPool& pool,
                        const ManifestOptions& options) {
   try {
     return Manifest(std::make_unique<Manifest::State>(read_state(file, std::move(list_entry), pool, options)));

@@ -171,7 +171,7 @@ class Manifest {
   const State& state() const { return *state_; }
 
  private:
-  friend Manifest read_manifest(std::shared_ptr<const InputFile> file, ManifestFile list_entry, MemoryPool& pool,
+  friend Manifest read_manifest(const std::shared_ptr<const InputFile>& file, ManifestFile list_entry, MemoryPool& pool,
                                 const ManifestOptions& options);
   explicit Manifest(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
@@ -179,7 +179,7 @@ class Manifest {
 
 // Reads all entries, deleted ones too. `list_entry`: what the manifest list says about it. Throws CorruptError,
 // Error(kUnsupported) for an encrypted file, MemoryLimitError; the path is in the context.
-Manifest read_manifest(std::shared_ptr<const InputFile> file, ManifestFile list_entry, MemoryPool& pool,
+Manifest read_manifest(const std::shared_ptr<const InputFile>& file, ManifestFile list_entry, MemoryPool& pool,
                        const ManifestOptions& options = {});
 
 }  // namespace frazil::manifest

@@ -128,7 +128,7 @@ auto with_context(std::string_view what, const InputFile& file, Run run) {
 
 }  // namespace
 
-std::vector<ManifestFile> read_manifest_list(std::shared_ptr<const InputFile> file, MemoryPool& pool) {
+std::vector<ManifestFile> read_manifest_list(const std::shared_ptr<const InputFile>& file, MemoryPool& pool) {
   return with_context("manifest list", *file, [&] {
     auto container = open_container(file, pool);
     auto program = avro::Program::compile(avro::parse_schema(container->header().schema_text(), &pool), list_schema());
@@ -141,8 +141,8 @@ std::vector<ManifestFile> read_manifest_list(std::shared_ptr<const InputFile> fi
   });
 }
 
-ManifestFile manifest_file_without_list(std::shared_ptr<const InputFile> file, std::string path, int64_t snapshot_id,
-                                        MemoryPool& pool) {
+ManifestFile manifest_file_without_list(const std::shared_ptr<const InputFile>& file, std::string path,
+                                        int64_t snapshot_id, MemoryPool& pool) {
   return with_context("manifest", *file, [&] {
     const auto container = open_container(file, pool);
     ManifestFile entry;

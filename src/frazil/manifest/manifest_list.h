@@ -52,11 +52,11 @@ struct ManifestFile {
 
 // In the order of the file. Charged to no budget afterwards: some 400 bytes a manifest. Throws CorruptError,
 // Error(kUnsupported) for an encrypted file; the path is in the context.
-std::vector<ManifestFile> read_manifest_list(std::shared_ptr<const InputFile> file, MemoryPool& pool);
+std::vector<ManifestFile> read_manifest_list(const std::shared_ptr<const InputFile>& file, MemoryPool& pool);
 
 // A v1 snapshot may name its manifests without a list: the entry that a list would have, from the manifest's own
 // header. Counts are unknown. `path`: as the snapshot has it; `snapshot_id`: the snapshot's.
-ManifestFile manifest_file_without_list(std::shared_ptr<const InputFile> file, std::string path, int64_t snapshot_id,
-                                        MemoryPool& pool);
+ManifestFile manifest_file_without_list(const std::shared_ptr<const InputFile>& file, std::string path,
+                                        int64_t snapshot_id, MemoryPool& pool);
 
 }  // namespace frazil::manifest

@@ -231,6 +231,7 @@ ArrayPtr ListBuilder::finish() {
   const int width = offset_width(type_->id());
   if (layout_of(type_->id()) == Layout::kListView) {
     std::vector<int64_t> sizes;
+    sizes.reserve(starts_.size());
     for (size_t i = 0; i + 1 < starts_.size(); ++i) sizes.push_back(starts_[i + 1] - starts_[i]);
     array->buffers[2] = write_offsets(sizes, width, *pool_);
     starts_.pop_back();
@@ -272,7 +273,7 @@ ArrayPtr StructBuilder::finish() {
 
 // ---- Dictionary, union, run-end ----
 
-DictionaryBuilder::DictionaryBuilder(DataTypePtr type, MemoryPool& pool)
+DictionaryBuilder::DictionaryBuilder(const DataTypePtr& type, MemoryPool& pool)
     : ArrayBuilder(type, pool), indices_(type->index_type(), pool), values_(make_builder(type->value_type(), pool)) {
   Layout layout = layout_of(type_->value_type()->id());
   if (layout != Layout::kFixedWidth && layout != Layout::kBytes && layout != Layout::kView) {
@@ -361,7 +362,7 @@ ArrayPtr UnionBuilder::finish() {
   return array;
 }
 
-RunEndBuilder::RunEndBuilder(DataTypePtr type, MemoryPool& pool)
+RunEndBuilder::RunEndBuilder(const DataTypePtr& type, MemoryPool& pool)
     : ArrayBuilder(type, pool),
       run_ends_(type->children().at(0).type, pool),
       values_(make_builder(type->children().at(1).type, pool)) {

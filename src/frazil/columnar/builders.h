@@ -241,7 +241,7 @@ class StructBuilder final : public ArrayBuilder {
 // Each distinct value once, in order of appearance.
 class DictionaryBuilder final : public ArrayBuilder {
  public:
-  DictionaryBuilder(DataTypePtr type, MemoryPool& pool);
+  DictionaryBuilder(const DataTypePtr& type, MemoryPool& pool);
   // The bytes of a value: text, or a fixed-width value as it lies in its buffer. Throws Error(kUnsupported) when the
   // index type is full.
   void append_bytes(std::string_view value);
@@ -282,7 +282,7 @@ class UnionBuilder final : public ArrayBuilder {
 
 class RunEndBuilder final : public ArrayBuilder {
  public:
-  RunEndBuilder(DataTypePtr type, MemoryPool& pool);
+  RunEndBuilder(const DataTypePtr& type, MemoryPool& pool);
   ArrayBuilder& values() { return *values_; }
   // Ends a run of `count` (at least 1) times the value that was just appended to values().
   void append_run(int64_t count);

@@ -416,6 +416,7 @@ RecordBatch to_record_batch(const Array& array, const SchemaPtr& schema) {
     throw_error(ErrorKind::kInvalidArgument, "{} rows of the record batch are null as a whole", nulls);
   }
   std::vector<ArrayPtr> columns;
+  columns.reserve(array.children.size());
   for (const ArrayPtr& child : array.children) columns.push_back(child->slice(array.offset, array.length));
   return {schema, array.length, std::move(columns)};
 }

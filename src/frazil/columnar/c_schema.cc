@@ -220,7 +220,6 @@ class SchemaReader {
   Field read(const ArrowSchema& schema, int depth) {
     // The structures may form a graph, even a cycle: depth and the total bound the walk.
     if (depth > kMaxTypeDepth) fail("fields nest deeper than {} levels", kMaxTypeDepth);
-    if (++field_count_ > kMaxImportedFields) fail("more than {} fields", kMaxImportedFields);
     if (schema.release == nullptr) fail("a field is already released");
     if (schema.format == nullptr) fail("format is null");
     Field field;
@@ -242,7 +241,11 @@ class SchemaReader {
       fail("number of children is outside 0..{}: {}", kMaxImportedFields, schema.n_children);
     }
     if (schema.n_children > 0 && schema.children == nullptr) fail("children are null");
+    // Counted before they are read, so that all the vectors together stay within the limit.
+    field_count_ += schema.n_children + (schema.dictionary != nullptr ? 1 : 0);
+    if (field_count_ > kMaxImportedFields) fail("more than {} fields", kMaxImportedFields);
     std::vector<Field> children;
+    children.reserve(static_cast<size_t>(schema.n_children));
     for (int64_t i = 0; i < schema.n_children; ++i) {
       if (schema.children[i] == nullptr) fail("child {} is null", i);
       children.push_back(read(*schema.children[i], depth + 1));

@@ -37,31 +37,34 @@ struct ExportedStream {
   std::string last_error;
 };
 
+// For get_last_error. Without memory for the text the code alone must do.
+void keep_text(std::string& last_error, const char* text) noexcept {
+  try {
+    last_error = text;
+  } catch (const std::bad_alloc&) {
+    last_error.clear();
+  }
+}
+
 // Runs `body`; an exception becomes an errno and the text of get_last_error.
 template <typename Body>
 int guarded(ArrowArrayStream* stream, Body body) noexcept {
   auto& exported = *static_cast<ExportedStream*>(stream->private_data);
-  int code = EIO;
+  exported.last_error.clear();
   try {
-    exported.last_error.clear();
     body(*exported.stream);
     return 0;
   } catch (const Error& error) {
-    code = errno_of(error.kind());
-    try {
-      exported.last_error = error.what();
-    } catch (...) {  // no memory for the text: the code alone must do
-    }
+    keep_text(exported.last_error, error.what());
+    return errno_of(error.kind());
   } catch (const std::bad_alloc&) {
-    code = ENOMEM;
+    return ENOMEM;
   } catch (const std::exception& error) {
-    try {
-      exported.last_error = error.what();
-    } catch (...) {
-    }
+    keep_text(exported.last_error, error.what());
+    return EIO;
   } catch (...) {
+    return EIO;
   }
-  return code;
 }
 
 int get_schema(ArrowArrayStream* stream, ArrowSchema* out) {

@@ -43,6 +43,7 @@ class Concatenation {
   template <typename Range>
   ArrayPtr join_children(size_t c, Range range) {
     Parts pieces;
+    pieces.reserve(parts_.size());
     for (const ArrayPtr& part : parts_) {
       auto [first, count] = range(*part);
       pieces.push_back(part->children[c]->slice(first, count));

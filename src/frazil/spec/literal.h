@@ -104,8 +104,8 @@ std::string literal_to_bytes(const Literal& literal);
 
 // A lower or upper bound of a manifest: as above, but what was written before a promotion is read by its length (long
 // of 4 bytes, double of 4, timestamp and timestamp_ns of 4 bytes in days), fixed may be cut short, geometry and
-// geography give a GeoBound, variant its bytes. A NaN bound counts as absent: nothing. Throws CorruptError for every
-// other width.
+// geography give a GeoBound, variant its bytes. A NaN bound, and a corner with a NaN x or y, count as absent: nothing.
+// Throws CorruptError for every other width.
 std::optional<Literal> bound_from_bytes(const TypePtr& type, std::span<const std::byte> bytes);
 std::string bound_to_bytes(const Literal& literal);
 GeoBound geo_bound_from_bytes(std::span<const std::byte> bytes);

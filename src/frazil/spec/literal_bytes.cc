@@ -154,9 +154,12 @@ std::optional<Literal> bound_from_bytes(const TypePtr& type, std::span<const std
       bound = Literal(type, text_of(bytes));
       break;
     case TypeKind::kGeometry:
-    case TypeKind::kGeography:
-      bound = Literal(type, geo_bound_from_bytes(bytes));
+    case TypeKind::kGeography: {
+      GeoBound corner = geo_bound_from_bytes(bytes);
+      if (std::isnan(corner.x) || std::isnan(corner.y)) return std::nullopt;  // no x or no y: no bound
+      bound = Literal(type, corner);
       break;
+    }
     default:
       bound = literal_from_bytes(type, bytes);
       break;

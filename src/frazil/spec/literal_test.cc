@@ -103,6 +103,14 @@ TEST(Bounds, OfGeometriesAreCoordinatesWithNaNForAZThatIsNotSet) {
   EXPECT_THROW(geo_bound_from_bytes(bytes_of(std::string(17, '\0'))), CorruptError);
 }
 
+TEST(Bounds, OfGeometriesWithoutXOrYAreNone) {
+  for (const GeoBound& corner : {GeoBound{kNan, 2, 3, 4}, GeoBound{1, kNan, {}, {}}}) {
+    EXPECT_EQ(bound_from_bytes(geometry(), bytes_of(geo_bound_to_bytes(corner))), std::nullopt);
+  }
+  GeoBound no_m{1, 2, 3, kNan};
+  EXPECT_TRUE(bound_from_bytes(geometry(), bytes_of(geo_bound_to_bytes(no_m))).has_value());
+}
+
 TEST(Bounds, OfStringsMustBeText) {
   EXPECT_THROW(bound("string", "ff"), CorruptError);
   EXPECT_EQ(bound("binary", "ff")->as<std::string>(), "\xff");

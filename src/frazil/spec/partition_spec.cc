@@ -1,6 +1,7 @@
 #include "frazil/spec/partition_spec.h"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_set>
 #include <utility>
 
@@ -53,7 +54,19 @@ std::vector<PartitionField> fields_from_json(const json::Value& value) {
   return fields;
 }
 
+template <typename T>
+bool same_sign(const Literal& left, const Literal& right) {
+  const auto* value = std::get_if<T>(&left.value());
+  return value == nullptr || std::isnan(*value) || std::signbit(*value) == std::signbit(right.as<T>());
+}
+
 }  // namespace
+
+bool same_partition(std::span<const Literal> left, std::span<const Literal> right) {
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(), [](const Literal& a, const Literal& b) {
+    return a == b && same_sign<float>(a, b) && same_sign<double>(a, b);
+  });
+}
 
 bool PartitionField::operator==(const PartitionField& other) const {
   return source_ids == other.source_ids && field_id == other.field_id && name == other.name &&

@@ -46,6 +46,11 @@ struct PartitionSpec {
   bool operator==(const PartitionSpec& other) const;
 };
 
+// Whether two tuples of one spec are the same partition, as deletes find their data files: floats by their bits, with all
+// NaNs equal, so that -0.0 and 0.0 are two partitions. Values of opaque transforms count too. (Literal's == is that of
+// filters, where -0.0 = 0.0.)
+bool same_partition(std::span<const Literal> left, std::span<const Literal> right);
+
 // "k1=v1/k2=v2" with names and values URL-encoded, as data files' folders are named. `values`: one a field.
 std::string partition_path(const PartitionSpec& spec, std::span<const Literal> values);
 

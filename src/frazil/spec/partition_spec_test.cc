@@ -1,5 +1,7 @@
 #include "frazil/spec/partition_spec.h"
 
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include "frazil/spec/sort_order.h"
@@ -79,6 +81,19 @@ TEST(PartitionSpec, PathsAreEncodedAsJavaEncodesThem) {
   values[0] = Literal::null(primitive(TypeKind::kString));
   EXPECT_EQ(partition_path(spec, values).substr(0, 11), "na+me=null/");
   EXPECT_THROW(partition_path(spec, std::span(values).first(2)), Error);
+}
+
+TEST(PartitionSpec, SamePartitionComparesFloatsByBitsWithAllNaNsEqual) {
+  auto same = [](const Literal& a, const Literal& b) { return same_partition(std::span(&a, 1), std::span(&b, 1)); };
+  double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(same(Literal::double_(nan), Literal::double_(-nan)));
+  EXPECT_FALSE(same(Literal::double_(0.0), Literal::double_(-0.0)));
+  EXPECT_FALSE(same(Literal::float_(0.0F), Literal::float_(-0.0F)));
+  EXPECT_TRUE(same(Literal::float_(-1.5F), Literal::float_(-1.5F)));
+  EXPECT_TRUE(same(Literal::null(primitive(TypeKind::kDouble)), Literal::null(primitive(TypeKind::kDouble))));
+  EXPECT_FALSE(same(Literal::null(primitive(TypeKind::kDouble)), Literal::double_(0)));
+  EXPECT_TRUE(same(Literal::string("x"), Literal::string("x")));
+  EXPECT_FALSE(same_partition({}, std::vector<Literal>{Literal::int_(1)}));
 }
 
 TEST(PartitionSpec, EqualityIsByFieldsAndId) {

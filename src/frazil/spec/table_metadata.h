@@ -3,7 +3,7 @@
 // Reading checks the rules that the spec has for the file and its version, as far as a reader relies on them: samples of
 // other projects break the rest (last-column-id below a column's id) and still read alike. Whoever changes a
 // TableMetadata calls validate(), which checks all of them, before it is written. Members that the spec does not know
-// are kept, at each level, for the round trip.
+// are kept for the round trip, at every level but inside of list and map types.
 #pragma once
 
 #include <cstddef>

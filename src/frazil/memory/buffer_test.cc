@@ -109,6 +109,14 @@ TEST(Buffer, AssignsToItself) {
   EXPECT_EQ(buffer.text().substr(0, 4), "text");
 }
 
+TEST(Buffer, RefusesSlicesWhoseEndOverflows) {
+  Buffer buffer = Buffer::from_string("text");
+  EXPECT_THROW(buffer.slice(2, SIZE_MAX), Error);
+  EXPECT_THROW(buffer.slice(2, SIZE_MAX - 1), Error);
+  EXPECT_THROW(buffer.slice(SIZE_MAX, 2), Error);
+  EXPECT_THROW(buffer.slice(SIZE_MAX), Error);
+}
+
 RC_GTEST_PROP(Buffer, SlicesLikeStringsAndRefusesWhatIsOutside,
               (const std::string& text, size_t offset, size_t length)) {
   Buffer buffer = Buffer::from_string(text);

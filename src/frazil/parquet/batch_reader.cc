@@ -195,6 +195,7 @@ class BatchReader::Impl {
         });
       }
       shared_ = plan_shared_reads(ranges, options_.window_bytes);
+      for (Block& block : shared_blocks_) memory.free(block);
       if (shared_blocks_.size() < shared_.size()) shared_blocks_.resize(shared_.size());
     }
     for (; next_shared_ < shared_.size(); ++next_shared_) {

@@ -26,6 +26,15 @@ struct ColumnFacts {
   size_t dictionary_window = 0;  // of a dictionary page, only while it is converted
   size_t dictionary_page = 0;
   size_t data = 0;  // of a batch's variable values
+
+  void raise_to(const ColumnFacts& other) {
+    window = std::max(window, other.window);
+    page = std::max(page, other.page);
+    dictionary = std::max(dictionary, other.dictionary);
+    dictionary_window = std::max(dictionary_window, other.dictionary_window);
+    dictionary_page = std::max(dictionary_page, other.dictionary_page);
+    data = std::max(data, other.data);
+  }
 };
 
 size_t times(size_t left, size_t right) {
@@ -242,24 +251,29 @@ MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, std:
     if (row_group.row_count == 0) continue;
     rows = std::max(rows, std::min(limits.rows_max, to_size(row_group.row_count)));
     std::vector<ChunkRange> ranges;
+    std::vector<ColumnFacts> group_facts(columns.size());
     for (size_t i = 0; i < columns.size(); ++i) {
       const ColumnChunk& chunk = row_group.columns[columns[i].leaf()];
+      ColumnFacts& column = group_facts[i];
       ranges.push_back(chunk_range(chunk, metadata, file.size()));
+      const size_t group_rows = to_size(row_group.row_count);
       if (walk_page_headers || uncompressed_size_lies(chunk)) {
-        add_page_facts(file, columns[i], chunk, ranges.back(), to_size(row_group.row_count), limits.rows_max, facts[i]);
+        add_page_facts(file, columns[i], chunk, ranges.back(), group_rows, limits.rows_max, column);
       } else {
-        add_footer_facts(columns[i], chunk, to_size(row_group.row_count), facts[i]);
+        add_footer_facts(columns[i], chunk, group_rows, column);
       }
-      contexts = std::max(contexts, context_bytes(chunk.codec, std::max(facts[i].page, facts[i].dictionary_page)));
+      contexts = std::max(contexts, context_bytes(chunk.codec, std::max(column.page, column.dictionary_page)));
       // A window is at most the chunk, and at least what is read at a time.
       const size_t chunk_bytes = static_cast<size_t>(ranges.back().end - ranges.back().begin);
-      facts[i].window = std::max(facts[i].window, std::min(chunk_bytes, options.window_bytes));
+      column.window = std::max(column.window, std::min(chunk_bytes, options.window_bytes));
     }
     size_t group_shared = 0;
     for (const SharedRead& read : plan_shared_reads(ranges, options.window_bytes)) {
       group_shared += block_bytes(static_cast<size_t>(read.range.end - read.range.begin));
+      for (size_t i : read.columns) group_facts[i].window = group_facts[i].dictionary_window = 0;
     }
     shared = std::max(shared, group_shared);
+    for (size_t i = 0; i < columns.size(); ++i) facts[i].raise_to(group_facts[i]);
   }
 
   size_t working = plus(shared, contexts);

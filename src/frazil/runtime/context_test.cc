@@ -83,6 +83,11 @@ TEST(Random, BelowIsUniform) {
   for (int index = 0; index < 60'000; ++index) ++counts[random.below(6)];
   ASSERT_EQ(counts.size(), 6u);
   for (auto [value, count] : counts) EXPECT_NEAR(count, 10'000, 500) << value;
+  // 2^64 is 4/3 of this bound: a plain remainder would give every second number from the lowest third.
+  int lowest_third = 0;
+  for (int index = 0; index < 30'000; ++index)
+    lowest_third += random.below(uint64_t{3} << 62) < uint64_t{1} << 62 ? 1 : 0;
+  EXPECT_NEAR(lowest_third, 10'000, 500);
 }
 
 TEST(Random, MakesUuids) {

@@ -1,9 +1,14 @@
+#include "frazil/table/table.h"
+
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "frazil/frazil.h"
+#include "frazil/base/error.h"
+#include "frazil/columnar/array.h"
+#include "frazil/columnar/c_data.h"
+#include "frazil/runtime/context.h"
 
 namespace frazil {
 namespace {

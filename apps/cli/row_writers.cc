@@ -420,7 +420,8 @@ class NoneWriter final : public RowWriter {
 
 }  // namespace
 
-RowFormat parse_row_format(const std::optional<std::string>& text, const OutputStream& out) {
+RowFormat parse_row_format(const std::optional<std::string>& text, const OutputStream& out, OutputFormat output) {
+  if (!text && output == OutputFormat::kJson) return RowFormat::kJson;
   if (!text) return out.is_terminal() ? RowFormat::kTable : RowFormat::kCsv;
   if (*text == "table") return RowFormat::kTable;
   if (*text == "csv") return RowFormat::kCsv;

@@ -15,9 +15,10 @@ namespace frazil::cli {
 
 enum class RowFormat : uint8_t { kTable, kCsv, kJson, kNone };
 
-// "table", "csv", "json", "none"; nothing given: a table on a terminal, else CSV. Throws Error(kInvalidArgument), or
-// Error(kUnsupported) for "arrow" and "parquet".
-RowFormat parse_row_format(const std::optional<std::string>& text, const OutputStream& out);
+// "table", "csv", "json", "none"; nothing given: JSON if --output asks for it, else a table on a terminal, else CSV.
+// Throws Error(kInvalidArgument), or Error(kUnsupported) for "arrow" and "parquet".
+RowFormat parse_row_format(const std::optional<std::string>& text, const OutputStream& out,
+                           OutputFormat output = OutputFormat::kText);
 
 // Prints batches of one schema. Requires validated arrays.
 class RowWriter {

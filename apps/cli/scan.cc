@@ -107,7 +107,7 @@ int64_t total_rows(const spec::TableMetadata& metadata, const scan::Options& opt
 }
 
 void scan_table(Session& session, const ScanArguments& arguments) {
-  const RowFormat format = parse_row_format(arguments.format, session.out());
+  const RowFormat format = parse_row_format(arguments.format, session.out(), session.output_format());
   const Table table(session.context(), session.load_table(arguments.table));
   const ScanOrder order = parse_order(arguments.order);
   auto builder = table.scan();

@@ -213,6 +213,34 @@ class JsonTest(TemporaryTest):
         frazil('files', DELETES, '--as-of', '1970-01-01', code=3)
 
 
+class CorpusTest(unittest.TestCase):
+    """Every table of the corpora: each verb reads it, and the files are those that the corpora's index counts."""
+
+    def test_files_are_as_counted(self):
+        index = json.loads((ROOT / 'tests/corpora/expected/iceberg-tables-index.json').read_text())
+        kinds = {'data': 'data', 'position-deletes': 'posdel', 'equality-deletes': 'eqdel'}
+        self.assertGreater(len(index), 80)
+        for expected in index:
+            with self.subTest(table=expected['dir']):
+                files, records = {}, {}
+                done = frazil('--quiet', '--output', 'json', 'files', str(TABLES / expected['dir']))
+                for file in json.loads(done.stdout):
+                    kind = kinds[file['content']]
+                    of_format = f"{kind}:{file['file_format']}"
+                    files[of_format] = files.get(of_format, 0) + 1
+                    records[kind] = records.get(kind, 0) + file['record_count']
+                self.assertEqual(files, expected['files'])
+                expected['records'].pop('deleted-entries', None)  # entries that `files` leaves out
+                self.assertEqual(records, expected['records'])
+
+    def test_all_metadata_verbs_read_all_tables(self):
+        index = json.loads((ROOT / 'tests/corpora/expected/iceberg-tables-index.json').read_text())
+        for expected in index[::7]:
+            for verb in ('describe', 'schema', 'spec', 'snapshots', 'history', 'refs', 'manifests', 'properties'):
+                with self.subTest(table=expected['dir'], verb=verb):
+                    frazil('--quiet', verb, str(TABLES / expected['dir']))
+
+
 class TextTest(TemporaryTest):
     def test_texts_are_as_they_were(self):
         for name, arguments in {
@@ -276,6 +304,11 @@ class RowsTest(unittest.TestCase):
         self.assertEqual(rows[0], list(objects[0]))
         self.assertEqual(len(rows), 26)
         self.assertEqual(rows[1:], [[str(v) for v in o.values()] for o in objects])
+
+    def test_output_json_means_rows_in_json(self):
+        self.assertEqual(frazil('scan', NATION, '--output', 'json', '--quiet').stdout,
+                         frazil('scan', NATION, '--format', 'json', '--quiet').stdout)
+        self.assertTrue(frazil('scan', NATION, '--output', 'json', '--format', 'csv', '--quiet').stdout.startswith('n_'))
 
     def test_none_prints_nothing(self):
         done = frazil('scan', LINEITEM, '--format', 'none', '--stats', '--quiet')

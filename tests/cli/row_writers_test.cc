@@ -294,6 +294,8 @@ TEST(NoneWriter, TouchesEveryBufferAndPrintsNothing) {
 TEST(RowFormat, IsParsed) {
   Printed printed;
   EXPECT_EQ(parse_row_format(std::nullopt, printed.out), RowFormat::kCsv);
+  EXPECT_EQ(parse_row_format(std::nullopt, printed.out, OutputFormat::kJson), RowFormat::kJson);
+  EXPECT_EQ(parse_row_format("csv", printed.out, OutputFormat::kJson), RowFormat::kCsv);
   EXPECT_EQ(parse_row_format("table", printed.out), RowFormat::kTable);
   EXPECT_THROW(parse_row_format("xml", printed.out), Error);
   try {

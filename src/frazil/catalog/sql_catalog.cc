@@ -81,22 +81,22 @@ bool SqlCatalog::namespace_exists(Database& database, const std::string& joined)
 }
 
 std::string SqlCatalog::hint_of_other_catalogs(Database& database) {
-  std::vector<std::string> names;
   std::string sql = "SELECT DISTINCT catalog_name FROM iceberg_tables";
   if (database.has_namespace_properties) sql += " UNION SELECT catalog_name FROM iceberg_namespace_properties";
-  sql += " LIMIT 10";
+  const std::string parameters[] = {name_};
   bool has_own = false;
-  database.sqlite.query(sql, {}, [&](const SqliteDatabase::Row& row) {
-    if (auto found = row.text(0)) {
-      if (*found == name_) {
-        has_own = true;
-      } else {
-        names.emplace_back(*found);
-      }
-    }
+  database.sqlite.query("SELECT 1 FROM (" + sql + ") WHERE catalog_name = ?1 LIMIT 1", parameters,
+                        [&](const SqliteDatabase::Row&) {
+                          has_own = true;
+                          return false;
+                        });
+  if (has_own) return {};
+  std::vector<std::string> names;
+  database.sqlite.query(sql + " LIMIT 10", {}, [&](const SqliteDatabase::Row& row) {
+    if (auto found = row.text(0)) names.emplace_back(*found);
     return true;
   });
-  if (has_own || names.empty()) return {};
+  if (names.empty()) return {};
   std::string list;
   for (const std::string& other : names) list += (list.empty() ? "'" : ", '") + other + "'";
   return message(

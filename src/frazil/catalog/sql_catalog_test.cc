@@ -231,6 +231,18 @@ TEST(SqlCatalog, SaysWhatIsMissing) {
               HasSubstr("but of 'lake': a catalog is found by the name that wrote it"));
 }
 
+// Ten names come before this one in the database.
+TEST(SqlCatalog, KnowsItsOwnNameAmongMany) {
+  Fixture fixture;
+  for (int i = 0; i < 12; ++i) {
+    execute(fixture.path(),
+            message("INSERT INTO iceberg_namespace_properties VALUES ('a{}', 'n', 'exists', 'true');", i));
+  }
+  execute(fixture.path(), "INSERT INTO iceberg_namespace_properties VALUES ('lake', 'n', 'exists', 'true');");
+  EXPECT_EQ(error_of([&] { fixture.open()->list_tables({"x"}); }),
+            "not_found: namespace 'x' does not exist in catalog 'lake'");
+}
+
 TEST(SqlCatalog, AppliesLocationRules) {
   Fixture fixture;
   execute(fixture.path(),

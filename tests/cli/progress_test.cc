@@ -1,6 +1,10 @@
 #include "progress.h"
 
+#include <string>
+
 #include <gtest/gtest.h>
+#include <pty.h>
+#include <unistd.h>
 
 #include "output.h"
 
@@ -30,6 +34,41 @@ TEST(Progress, IsQuietWithoutATerminal) {
   progress.add(1, 1);
   progress.finish();
   progress.finish();
+}
+
+TEST(Progress, DrawsOnATerminalAndErasesItsLine) {
+  int terminal = -1;
+  int screen = -1;
+  ASSERT_EQ(openpty(&terminal, &screen, nullptr, nullptr, nullptr), 0);
+  std::string seen;
+  {
+    Progress progress(
+        "work",
+        {.delay = std::chrono::milliseconds(0), .interval = std::chrono::milliseconds(1), .descriptor = screen});
+    progress.set_total_rows(4);
+    progress.add(1, 100);
+    char bytes[1000];
+    while (seen.find("25 %") == std::string::npos) {
+      ssize_t count = read(terminal, bytes, sizeof(bytes));
+      ASSERT_GT(count, 0);
+      seen.append(bytes, static_cast<size_t>(count));
+    }
+    // Draws on, also when nobody reads for a while.
+    progress.add(3, 100);
+    while (seen.find("100 %") == std::string::npos) {
+      ssize_t count = read(terminal, bytes, sizeof(bytes));
+      ASSERT_GT(count, 0);
+      seen.append(bytes, static_cast<size_t>(count));
+    }
+    progress.finish();
+    close(screen);
+    for (ssize_t count; (count = read(terminal, bytes, sizeof(bytes))) > 0;) {
+      seen.append(bytes, static_cast<size_t>(count));
+    }
+  }
+  EXPECT_TRUE(seen.ends_with("\r\x1b[2K")) << "the line is gone at the end";
+  EXPECT_EQ(seen.find('\n'), std::string::npos);
+  close(terminal);
 }
 
 }  // namespace

@@ -23,19 +23,10 @@ Cell optional_cell(const std::optional<T>& value) {
   return value ? Cell(int64_t{*value}) : Cell(Null{});
 }
 
-json::Value value_json(const spec::Literal& literal) {
-  if (literal.is_null()) return nullptr;
-  try {
-    return spec::literal_to_json(literal);
-  } catch (const Error& error) {
-    return std::string(error.message());
-  }
-}
-
 json::Value bound_json(const spec::NestedField& field, std::string_view bound) {
   try {
     auto literal = spec::bound_from_bytes(field.type, std::as_bytes(std::span(bound)));
-    return literal ? value_json(*literal) : json::Value(nullptr);
+    return literal ? literal_json(*literal) : json::Value(nullptr);
   } catch (const Error&) {
     return encode_hex(bound);  // listing shows what is there, also if it is damaged
   }
@@ -66,37 +57,6 @@ JsonText metrics_json(const spec::Schema& schema, const manifest::Entry& entry) 
     columns.emplace_back(name.empty() ? std::to_string(id) : name, json::Value(std::move(object)));
   }
   return {json::write(json::Value(std::move(columns)))};
-}
-
-std::string partition_text(const spec::TableMetadata& metadata, const manifest::Manifest& manifest,
-                           const manifest::Entry& entry) {
-  std::string text;
-  const spec::PartitionSpec* partition_spec = metadata.find_spec(manifest.file().partition_spec_id);
-  std::span<const spec::NestedField> fields = manifest.partition_type()->fields();
-  for (size_t i = 0; i < fields.size(); ++i) {
-    if (i > 0) text += '/';
-    const spec::PartitionField* field = partition_spec != nullptr ? partition_spec->find(fields[i].id) : nullptr;
-    spec::Literal value = entry.partition_value(i);
-    std::string shown = "null";
-    if (!value.is_null()) {
-      try {
-        shown = field != nullptr ? field->transform.human_string(value) : json::write(spec::literal_to_json(value));
-      } catch (const Error&) {
-        shown = "?";
-      }
-    }
-    text += fields[i].name + "=" + shown;
-  }
-  return text;
-}
-
-JsonText partition_json(const manifest::Manifest& manifest, const manifest::Entry& entry) {
-  std::span<const spec::NestedField> fields = manifest.partition_type()->fields();
-  json::Object partition;
-  for (size_t i = 0; i < fields.size(); ++i) {
-    partition.emplace_back(fields[i].name, value_json(entry.partition_value(i)));
-  }
-  return {json::write(json::Value(std::move(partition)))};
 }
 
 JsonText numbers_json(const auto& numbers) {

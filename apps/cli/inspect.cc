@@ -16,6 +16,7 @@ constexpr MetadataTable kTables[] = {
     {"history", "which snapshot was current when", &print_history},
     {"manifests", "the manifests of the current snapshot", &print_manifests},
     {"metadata_log_entries", "the metadata files before this one", &print_metadata_log},
+    {"partitions", "the partitions and what each holds", &print_partitions},
     {"refs", "branches and tags", &print_refs},
     {"snapshots", "the snapshots and what each changed", &print_snapshots},
 };

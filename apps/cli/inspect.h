@@ -23,6 +23,7 @@ void print_files(Session& session, const catalog::LoadedTable& table);
 void print_history(Session& session, const catalog::LoadedTable& table);
 void print_manifests(Session& session, const catalog::LoadedTable& table);
 void print_metadata_log(Session& session, const catalog::LoadedTable& table);
+void print_partitions(Session& session, const catalog::LoadedTable& table);
 void print_refs(Session& session, const catalog::LoadedTable& table);
 void print_snapshots(Session& session, const catalog::LoadedTable& table);
 

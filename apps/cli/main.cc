@@ -54,6 +54,7 @@ int run(int argc, char** argv) {
     add_location(root);
     add_manifests(root);
     add_namespace(root);
+    add_partitions(root);
     add_properties(root);
     add_refs(root);
     add_scan(root);

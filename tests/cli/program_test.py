@@ -148,7 +148,7 @@ class JsonTest(TemporaryTest):
         schemas = documented_schemas()
         tables = [NATION, PARTITIONED, DELETES, EMPTY, str(TABLES / 'impala/iceberg_with_puffin_stats')]
         listing = {'history': 'history', 'refs': 'refs', 'snapshots': 'snapshots', 'manifests': 'manifests',
-                   'files': 'files', 'schema': 'schema', 'spec': 'spec', 'uuid': 'uuid', 'location': 'location',
+                   'files': 'files', 'partitions': 'partitions', 'schema': 'schema', 'spec': 'spec', 'uuid': 'uuid', 'location': 'location',
                    'properties': 'properties'}
         runs = [('`frazil version`', 0, ['version']),
                 ('`frazil list`', 0, [*lake.options, 'list']),
@@ -252,6 +252,7 @@ class TextTest(TemporaryTest):
                 'refs': ['refs', 'icebird/hyperparam-iceberg/java/bunnies'],
                 'files': ['files', 'icebird/hyperparam-iceberg/java/bunnies'],
                 'manifests': ['manifests', 'icebird/hyperparam-iceberg/java/bunnies'],
+                'partitions': ['partitions', 'dremio/v2/products_with_eq_deletes'],
                 'properties': ['properties', 'duckdb/partition_bool'],
                 'scan': ['scan', 'dremio/nation', '--format', 'table', '--limit', '3'],
                 'help': ['--help'],
@@ -515,7 +516,7 @@ class CatalogTest(TemporaryTest):
         self.assertIn('refs', self.run_in_lake('list-refs', '--type', 'tag', 'duck.bools').stdout + 'refs')
 
     def test_short_forms_are_inspect(self):
-        for name in ('files', 'history', 'manifests', 'refs', 'snapshots'):
+        for name in ('files', 'history', 'manifests', 'partitions', 'refs', 'snapshots'):
             self.assertEqual(self.run_in_lake('inspect', 'duck.bools', name).stdout,
                              self.run_in_lake(name, 'duck.bools').stdout)
 

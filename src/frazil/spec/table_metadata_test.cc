@@ -345,9 +345,8 @@ TEST(TableMetadata, UnknownTransformsAndSeveralSourcesAreKept) {
   EXPECT_TRUE(spec.fields[1].transform.is_unknown());
   EXPECT_FALSE(spec.is_unpartitioned());
   EXPECT_EQ(table_metadata_to_json(metadata).at("partition-specs"), tree.at("partition-specs"));
-  for (const NestedField& type : spec.partition_type(*metadata.current_schema())->fields()) {
-    EXPECT_EQ(type.type->kind(), TypeKind::kUnknown);
-  }
+  TypePtr partition = spec.partition_type(*metadata.current_schema());
+  for (const NestedField& each : partition->fields()) EXPECT_EQ(each.type->kind(), TypeKind::kUnknown);
 }
 
 TEST(TableMetadata, UnknownMembersSurviveAtEveryLevel) {

@@ -2,7 +2,7 @@
 // decompression of its pages?
 //
 // FRAZIL_BENCH_FILES names a folder: each *.parquet file in it becomes a benchmark file/<name>, with its rows and peak pool
-// bytes, and a benchmark pages/<name> that only reads and decompresses its pages: the floor.
+// bytes, and a benchmark pages/<name> that only reads and decompresses its pages: the floor; both for each column too.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -33,9 +33,12 @@ using testing::PageSpec;
 constexpr size_t kRows = 500'000;
 constexpr size_t kPageRows = 20'000;
 
-ReadOptions all_columns(const FileMetadata& metadata) {
+constexpr int kAllColumns = -1;
+
+ReadOptions choose_columns(const FileMetadata& metadata, int column) {
   ReadOptions options;
   for (size_t leaf = 0; leaf < metadata.schema().leaf_count(); ++leaf) {
+    if (column != kAllColumns && static_cast<int>(leaf) != column) continue;
     const SchemaNode& node = metadata.schema().leaf(leaf);
     options.columns.push_back(
         {static_cast<int>(leaf), {.name = std::string(node.name), .type = arrow_leaf_type(node), .metadata = {}}});
@@ -44,13 +47,13 @@ ReadOptions all_columns(const FileMetadata& metadata) {
   return options;
 }
 
-void read_file(benchmark::State& state, const std::shared_ptr<const InputFile>& file) {
+void read_file(benchmark::State& state, const std::shared_ptr<const InputFile>& file, int column) {
   int64_t rows = 0;
   int64_t bytes = 0;
   MemoryPool pool;
   for (auto _ : state) {
     auto metadata = read_metadata(*file, pool);
-    BatchReader reader(file, metadata, all_columns(*metadata), pool);
+    BatchReader reader(file, metadata, choose_columns(*metadata, column), pool);
     while (auto batch = reader.next()) {
       rows += batch->row_count();
       bytes += static_cast<int64_t>(batch->buffer_bytes());
@@ -62,7 +65,7 @@ void read_file(benchmark::State& state, const std::shared_ptr<const InputFile>& 
   state.counters["peak_pool"] = static_cast<double>(pool.stats().held_peak_bytes);
 }
 
-void read_pages(benchmark::State& state, const std::shared_ptr<const InputFile>& file) {
+void read_pages(benchmark::State& state, const std::shared_ptr<const InputFile>& file, int column) {
   MemoryPool pool;
   int64_t rows = 0;
   for (auto _ : state) {
@@ -70,7 +73,9 @@ void read_pages(benchmark::State& state, const std::shared_ptr<const InputFile>&
     Decompressor decompressor(pool);
     for (const RowGroup& group : metadata->row_groups()) {
       rows += group.row_count;
-      for (const ColumnChunk& chunk : group.columns) {
+      for (size_t leaf = 0; leaf < group.columns.size(); ++leaf) {
+        if (column != kAllColumns && static_cast<int>(leaf) != column) continue;
+        const ColumnChunk& chunk = group.columns[leaf];
         Reservation reservation = pool.reserve(0);
         MemorySource memory(reservation);
         ChunkPages pages(*file, decompressor, {});
@@ -168,7 +173,7 @@ void unpack(benchmark::State& state, const Kernels& kernels, int width) {
 }
 
 void add(const std::string& name, std::shared_ptr<const InputFile> file) {
-  benchmark::RegisterBenchmark(name.c_str(), [file](benchmark::State& state) { read_file(state, file); });
+  benchmark::RegisterBenchmark(name.c_str(), [file](benchmark::State& state) { read_file(state, file, kAllColumns); });
 }
 
 void add_all() {
@@ -203,7 +208,16 @@ void add_all() {
     std::shared_ptr<const InputFile> file = files.open_input(path);
     add("file/" + name, file);
     benchmark::RegisterBenchmark(("pages/" + name).c_str(),
-                                 [file](benchmark::State& state) { read_pages(state, file); });
+                                 [file](benchmark::State& state) { read_pages(state, file, kAllColumns); });
+    MemoryPool pool;
+    const auto metadata = read_metadata(*file, pool);
+    for (int column = 0; column < static_cast<int>(metadata->schema().leaf_count()); ++column) {
+      const std::string label = name + "/" + std::string(metadata->schema().leaf(static_cast<size_t>(column)).name);
+      benchmark::RegisterBenchmark(("file/" + label).c_str(),
+                                   [=](benchmark::State& state) { read_file(state, file, column); });
+      benchmark::RegisterBenchmark(("pages/" + label).c_str(),
+                                   [=](benchmark::State& state) { read_pages(state, file, column); });
+    }
   }
 }
 

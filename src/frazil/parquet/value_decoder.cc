@@ -66,24 +66,31 @@ void ValueDecoder::set_dictionary(std::span<const std::byte> page, size_t count)
     return;
   }
   const std::byte* source = page.data();
-  const std::byte* end = source + page.size();
-  auto* entry = dictionary_.as<Entry>();
-  std::byte* data = dictionary_.data() + count * sizeof(Entry);
+  const std::byte* const end = source + page.size();
+  auto* const entry = dictionary_.as<Entry>();
+  std::byte* const data = dictionary_.data() + count * sizeof(Entry);
+  const auto width = static_cast<uint32_t>(conversion_.source_width);
   uint32_t offset = 0;
+  uint32_t longest = 0;
   for (size_t i = 0; i < count; ++i) {
-    uint32_t length = static_cast<uint32_t>(conversion_.source_width);
-    if (length == 0) {
+    uint32_t length = width;
+    if (width == 0) {
       length = checked_length(source, end, count - i);
       source += 4;
     }
     entry[i] = {offset, length};
-    std::memcpy(data + offset, source, length);
-    if (validate_utf8_ && conversion_.is_text && !is_valid_utf8({reinterpret_cast<const char*>(source), length})) {
-      throw_corrupt(kNoOffset, "value {} of the dictionary is not UTF-8", i);
-    }
-    dictionary_value_bytes_max_ = std::max<size_t>(dictionary_value_bytes_max_, length);
+    copy_padded(data + offset, source, length);
+    longest = std::max(longest, length);
     source += length;
     offset += length;
+  }
+  dictionary_value_bytes_max_ = longest;
+  if (validate_utf8_ && conversion_.is_text && !is_ascii({reinterpret_cast<const char*>(data), offset})) {
+    for (size_t i = 0; i < count; ++i) {
+      if (!is_valid_utf8({reinterpret_cast<const char*>(data) + entry[i].offset, entry[i].length})) {
+        throw_corrupt(kNoOffset, "value {} of the dictionary is not UTF-8", i);
+      }
+    }
   }
   dictionary_data_bytes_ = offset;
 }

@@ -29,7 +29,7 @@ struct Given {
     ConfigurationSources made;
     made.environment = environment;
     made.home_folder = "/home/a";
-    made.current_folder = "/work";
+    made.current_folder = "/here";
     made.file = file;
     made.read_file = [all = files](const std::string& path) -> std::optional<std::string> {
       auto found = all.find(path);
@@ -88,7 +88,7 @@ TEST(Configuration, ReadsAFileOfPyIceberg) {
 }
 
 TEST(Configuration, JoinsNestedKeysByDots) {
-  Given given{.files = {{"/work/.frazil.yaml",
+  Given given{.files = {{"/here/.frazil.yaml",
                          "catalog:\n"
                          "  lake:\n"
                          "    s3: {endpoint: e, Region: r}\n"
@@ -163,7 +163,7 @@ TEST(Configuration, KeepsTheOrderOfSources) {
 TEST(Configuration, ReadsOnlyTheFirstFileFound) {
   Given given;
   auto name = [&] { return given.load().default_catalog(); };
-  given.files["/work/.pyiceberg.yaml"] = "default-catalog: current\n";
+  given.files["/here/.pyiceberg.yaml"] = "default-catalog: current\n";
   EXPECT_EQ(name(), "current");
   given.files["/home/a/.pyiceberg.yaml"] = "default-catalog: home\n";
   EXPECT_EQ(name(), "home");
@@ -216,15 +216,15 @@ TEST(Configuration, RefusesWhatIsNoConfiguration) {
            {std::string(100000, '['), "line 1: "},
            {std::string((size_t{1} << 20) + 1, '#'), "larger than"},
        }) {
-    std::string text = error_of({.files = {{"/work/.frazil.yaml", c.text}}});
+    std::string text = error_of({.files = {{"/here/.frazil.yaml", c.text}}});
     EXPECT_THAT(text, HasSubstr(c.problem)) << c.text.substr(0, 80);
-    EXPECT_THAT(text, HasSubstr("/work/.frazil.yaml"));
+    EXPECT_THAT(text, HasSubstr("/here/.frazil.yaml"));
   }
 }
 
 TEST(Configuration, AcceptsAFileOfNothing) {
   for (const char* text : {"", "\n", "# only a comment\n", "---\n", "catalog:\n", "catalog: {}\n"}) {
-    Given given{.files = {{"/work/.frazil.yaml", text}}};
+    Given given{.files = {{"/here/.frazil.yaml", text}}};
     if (std::string_view(text) == "catalog:\n") {
       error_of(given);  // an empty text is no map
     } else {
@@ -236,7 +236,7 @@ TEST(Configuration, AcceptsAFileOfNothing) {
 // "{a: &a [..], b: &b [*a, *a], ...}" would grow without limit: refused at the first mark.
 TEST(Configuration, RefusesTheBillionLaughs) {
   std::string text = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n";
-  EXPECT_THAT(error_of({.files = {{"/work/.frazil.yaml", text}}}), HasSubstr("anchors"));
+  EXPECT_THAT(error_of({.files = {{"/here/.frazil.yaml", text}}}), HasSubstr("anchors"));
 }
 
 RC_GTEST_PROP(Configuration, NeverCrashesOnAnyText, (const std::string& text)) {

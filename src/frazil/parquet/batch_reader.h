@@ -72,8 +72,8 @@ class BatchReader {
     size_t batch_bytes = 0;    // one batch
     size_t total() const { return working_bytes + batch_bytes; }
   };
-  // Upper bounds in MemoryPool::block_bytes terms, as the file declares its sizes; a file that lies asks for more with
-  // kNeedMemory. `walk_page_headers` false: from the footer alone, loose for large chunks. True: reads the header of
+  // Upper bounds in MemoryPool::block_bytes terms, as the file declares its sizes; a file that lies, and a row that is
+  // larger than batch_bytes_max, asks for more with kNeedMemory. `walk_page_headers` false: from the footer alone, loose for large chunks. True: reads the header of
   // each page (a small read a page) for tight bounds.
   MemoryNeeds memory_needs(bool walk_page_headers) const;
 

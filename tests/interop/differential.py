@@ -227,6 +227,9 @@ def run_seed(seed, folder):
                     ["--batch-rows", "7", "--threads", "3"], ["--order", "sequential"]):
         if run(["scan", *common, *options]) != text:
             raise AssertionError(f"the text in task order differs with {options}")
+    csv = run(["scan", *common[:-1], "csv", "--threads", "1"])
+    if run(["scan", *common[:-1], "csv", "--threads", "8", "--memory", "8MiB"]) != csv:
+        raise AssertionError("the CSV text in task order differs with the threads")
     arrival = frazil_rows(run(["scan", *common, "--order", "arrival"]), schema)
     check_equal("arrival order", arrival, frazil_rows(text, schema))
     names = [field.name for field in schema.fields]

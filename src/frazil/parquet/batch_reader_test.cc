@@ -604,6 +604,10 @@ TEST(BatchReader, RefusesDictionariesThatLie) {
   PageSpec text = dictionary_page(plain(strings({"abc"})), 1);
   text.payload[0] = 4;
   EXPECT_THAT(error_of(one_column(kText, 3, {text, indices(repeated_run(3, 0, 8))})), HasSubstr("value of 4 bytes"));
+  // An early value that leaves no room for the lengths of the others: found by fuzzing as a write behind the storage.
+  const PageSpec greedy = dictionary_page(plain(strings({std::string(4000, 'x')})), 1000);
+  EXPECT_THAT(error_of(one_column(kText, 3, {greedy, indices(repeated_run(3, 0, 8))})),
+              HasSubstr("the page ends where 999 more values are expected"));
 }
 
 TEST(BatchReader, RefusesLevelsThatLie) {

@@ -77,6 +77,9 @@ void ValueDecoder::set_dictionary(std::span<const std::byte> page, size_t count)
     if (width == 0) {
       length = checked_length(source, end, count - i);
       source += 4;
+      // The storage has room for the page without its lengths: a value must leave those of the values behind it.
+      const size_t lengths = 4 * (count - i - 1);
+      if (length + lengths > static_cast<size_t>(end - source)) throw_values_end(count - i - 1);
     }
     entry[i] = {offset, length};
     copy_padded(data + offset, source, length);

@@ -2,6 +2,7 @@
 # Runs every fuzzer over its seeds. usage: tools/fuzz.sh SECONDS [RUNS]   SECONDS for each fuzzer; RUNS bounds the inputs
 # A crash leaves its input in build/fuzz/crashes and fails the run.
 set -euo pipefail
+shopt -s globstar  # seed patterns may hold **
 seconds=$1 runs=${2:--1}
 cd "$(dirname "$0")/.."
 tools/build.sh fuzz

@@ -41,7 +41,7 @@ def main():
     parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--out")
     options = parser.parse_args()
-    sets = sorted(path.split("/")[-4] for path in glob.glob(f"{options.data}/*/r/t/metadata/00032-*.metadata.json"))
+    sets = sorted(path.split("/")[-5] for path in glob.glob(f"{options.data}/*/r/t/metadata/00032-*.metadata.json"))
     if options.sets:
         sets = [name for name in sets if name in options.sets.split(",")]
     peers = [name for name in options.peers.split(",") if name]

@@ -4,11 +4,9 @@
 //
 //   1. found/rest                 if L = recorded/rest
 //   2. L itself                   a part that was not moved, another storage location
-//   3. found_root/rest            if L = recorded_root/rest: the roots are what remains of recorded and found without
-//   the
+//   3. found_root/rest            if L = recorded_root/rest: the roots are what remains of recorded and found without the
 //                                 folders that both end in (data/w/db/t found at /x/w/db/t: data/ is at /x/)
-//   4. found/tail                 the longest tail of L's segments that is there: writers that record relative names,
-//   or
+//   4. found/tail                 the longest tail of L's segments that is there: writers that record relative names, or
 //                                 another location than the table's
 //
 // and the first that exists is taken. If none exists, 1 or else L is what errors name.

@@ -1,15 +1,18 @@
 // Values as text: one cell for CSV, tables and messages; Iceberg's JSON single-value form (Iceberg spec, Appendix C,
 // "JSON single-value serialization") for JSON output; whole arrays for people.
 //
-//   type                       text, and the JSON string unless said otherwise
-//   bool, integers             true, 42                                             JSON: true, 42
-//   floats                     1.0, 1e+20, NaN, Infinity, -Infinity                 JSON: numbers; the last three
-//   strings decimal                    14.20 date, time                 2017-11-16, 22:31:08.123456 (digits of the
-//   unit) timestamp                  2017-11-16T22:31:08.123456, with a zone in UTC: ...+00:00 utf8 as it is JSON:
-//   invalid UTF-8 is replaced binary, fixed-size binary  lower-case hex; arrow.uuid:
-//   f79c3e09-677c-4bbd-a479-3f349cb785e7 list, map, struct          JSON: [1, 2]; {"keys": [..], "values": [..]};
-//   {"name": value} duration, intervals        ISO 8601: PT1.500S, P14M, P3DT0.250S dictionary, run-end, union the
-//   value
+//   type                     text                                            JSON, where it is not that text as a string
+//   bool, integers           true, 42                                        true, 42
+//   floats                   1.0, 1e+20, NaN, Infinity, -Infinity            numbers; the last three strings
+//   decimal                  14.20
+//   date, time               2017-11-16, 22:31:08.123456
+//   timestamp                2017-11-16T22:31:08.123456, with a zone in UTC: ...+00:00
+//   utf8                     as it is; in JSON invalid UTF-8 is replaced
+//   binary, fixed-size       lower-case hex; arrow.uuid: f79c3e09-677c-4bbd-a479-3f349cb785e7
+//   list, map, struct        their JSON                                      [1, 2]; {"keys": [..], "values": [..]};
+//                                                                            {"name": value}
+//   duration, intervals      ISO 8601: PT1.500S, P14M, P3DT0.250S
+//   dictionary, run-end, union: the value
 // Every array has a text: a time of day outside a day is printed as the number of its unit.
 #pragma once
 

@@ -7,8 +7,7 @@
 // columns may be missing. What a writer leaves to be inherited from the manifest list is inherited here:
 //   snapshot_id           absent: the manifest's added_snapshot_id
 //   sequence numbers      absent: the manifest's, for added files, or if it is 0 (v1); else unknown
-//   first_row_id (v3)     absent: the manifest's first_row_id + the records of the live files before it that lack one
-//   too;
+//   first_row_id (v3)     absent: the manifest's first_row_id + the records of the live files before it that lack one too;
 //                         null throughout if the manifest has none
 #pragma once
 

@@ -113,10 +113,13 @@ Field arrow_field(const FileSchema& schema, uint32_t node, const ArrowTypeOption
 SchemaPtr arrow_schema(const FileSchema& schema, const ArrowTypeOptions& options = {});
 
 // Whether values of `leaf` can be decoded as `type`: its own type, and what loses nothing:
-//   INT32, INT64 of any annotation     -> integers that are as wide or wider; annotated narrow ones -> their width and
-//   up FLOAT -> double;  decimal(p, s) -> decimal128(P >= p, s);  date -> timestamp[s, ms, us, ns] without zone time,
-//   timestamp, INT96             -> any unit (coarser ones round down), with or without zone BYTE_ARRAY -> utf8, binary
-//   and their large forms;  FIXED_LEN_BYTE_ARRAY -> also binary
+//   INT32, INT64 of any annotation -> integers that are as wide or wider; annotated narrow ones -> their width and up
+//   FLOAT                          -> double
+//   decimal(p, s)                  -> decimal128(P >= p, s)
+//   date                           -> timestamp[s, ms, us, ns] without zone
+//   time, timestamp, INT96         -> any unit (coarser ones round down), with or without zone
+//   BYTE_ARRAY                     -> utf8, binary and their large forms
+//   FIXED_LEN_BYTE_ARRAY           -> also binary
 bool can_read_as(const SchemaNode& leaf, const DataType& type);
 
 }  // namespace frazil::parquet

@@ -81,8 +81,7 @@ json::Value schema_to_json(const Schema& schema);
 
 // The schema with only what `names` ask for (Schema::find tells how names are found): columns in the order in which
 // they are named first, nested fields in the order of the table. A nested name keeps its structs, lists and maps around
-// it
-// ("points.x" gives list<struct<x>>); naming a struct keeps all of it. Keys of a map are always kept whole. The schema
+// it ("points.x" gives list<struct<x>>); naming a struct keeps all of it. Keys of a map are always kept whole. The schema
 // id stays; identifier fields that are gone are left out. Throws Error(kNotFound) for an unknown name, with a hint if
 // one is near it.
 SchemaPtr select_columns(const Schema& schema, std::span<const std::string> names,

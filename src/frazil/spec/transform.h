@@ -1,7 +1,6 @@
 // Partition and sort transforms (spec, "Partition Transforms", hash: "Appendix B").
 //
-//   transform := "identity" | "bucket[" N "]" | "truncate[" W "]" | "year" | "month" | "day" | "hour" | "void" | any
-//   text
+//   transform := "identity" | "bucket[" N "]" | "truncate[" W "]" | "year" | "month" | "day" | "hour" | "void" | any text
 //
 // A text that is none of these is an unknown transform: it is kept as it stands, can be read past, never written with.
 #pragma once

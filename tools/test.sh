@@ -23,3 +23,5 @@ case $preset in
 esac
 tools/build.sh "$preset" "${targets[@]}"
 ctest --test-dir "build/$preset" -j "${JOBS:-$(nproc)}" --output-on-failure --no-tests=error "${filter[@]}"
+# ctest names the tests that were skipped; their reasons stand in its log.
+sed -nE -e '/: Skipped$/{n;p}' -e 's/^skipped: //p' "build/$preset/Testing/Temporary/LastTest.log" | sort -u | sed 's/^/skipped: /'

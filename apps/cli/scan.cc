@@ -112,7 +112,6 @@ void scan_table(Session& session, const ScanArguments& arguments) {
   const ScanOrder order = parse_order(arguments.order);
   auto builder = table.scan();
   builder.select(split_columns(arguments.select)).order(order);
-  // Rows that nobody prints are not decoded; the table's last line tells of them from the snapshot's own count.
   if (arguments.limit) builder.limit(*arguments.limit);
   builder.snapshot(select_snapshot_of(arguments.state));
   if (arguments.batch_rows) builder.batch_rows(*arguments.batch_rows);

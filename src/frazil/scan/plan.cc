@@ -47,7 +47,6 @@ Task make_task(const manifest::Entry& entry, int32_t spec_id) {
   task.path = entry.file_path();
   task.format = manifest::to_string(entry.file_format());
   if (entry.file_format() == manifest::FileFormat::kOther) task.format = entry.file_format_text();
-  task.file_bytes = static_cast<uint64_t>(entry.file_size_bytes());
   task.record_count = entry.record_count();
   task.spec_id = spec_id;
   task.has_key_metadata = entry.key_metadata().has_value();
@@ -105,7 +104,6 @@ Plan plan_scan(Context& context, const Source& source, const Options& options, M
   for (auto& file : list_manifests(*plan.snapshot, *source.files, pool)) {
     if (file.may_have_live_files()) manifests.push_back(std::move(file));
   }
-  plan.manifests_read = manifests.size();
   manifest::ManifestSchemaCache cache;
   std::vector<std::vector<Task>> tasks(manifests.size());
   const auto read = [&](size_t i) {

@@ -58,7 +58,6 @@ struct Source {
 struct Task {
   std::string path;
   std::string format;  // "parquet", lower case
-  uint64_t file_bytes = 0;
   int64_t record_count = 0;
   int32_t spec_id = 0;
   bool has_key_metadata = false;
@@ -71,7 +70,6 @@ struct Plan {
   spec::SchemaPtr schema;                    // what is selected of it, in the order in which it was asked for
   SchemaPtr arrow_schema;
   std::vector<Task> tasks;
-  uint64_t manifests_read = 0;
   // The tasks' own memory, charged to the scan's pool.
   size_t metadata_bytes = 0;
 };

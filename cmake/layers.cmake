@@ -2,9 +2,10 @@
 frazil_layer(base LIBRARIES fmt::fmt ZLIB::ZLIB)
 frazil_layer(memory THREADS DEPENDS base LIBRARIES Threads::Threads)
 frazil_layer(runtime THREADS DEPENDS base memory LIBRARIES Threads::Threads)
-frazil_layer(columnar DEPENDS base memory)
+frazil_layer(columnar DEPENDS base memory LIBRARIES PkgConfig::xxhash)
 frazil_layer(codec THREADS DEPENDS base memory
-             LIBRARIES PkgConfig::zstd PkgConfig::lz4 PkgConfig::brotli PkgConfig::libdeflate ZLIB::ZLIB Snappy::snappy)
+             LIBRARIES PkgConfig::zstd PkgConfig::lz4 PkgConfig::brotli PkgConfig::libdeflate PkgConfig::xxhash ZLIB::ZLIB
+                       Snappy::snappy)
 frazil_layer(json DEPENDS base memory)
 frazil_layer(io THREADS DEPENDS base memory runtime)
 frazil_layer(parquet DEPENDS base memory columnar codec io)

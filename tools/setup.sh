@@ -5,7 +5,7 @@
 set -euo pipefail
 level=${1:-build}
 packages=(g++ cmake ninja-build make ccache pkg-config libfmt-dev libsnappy-dev libzstd-dev liblz4-dev
-          libbrotli-dev libdeflate-dev zlib1g-dev libsqlite3-dev libyaml-dev libcli11-dev)
+          libbrotli-dev libdeflate-dev zlib1g-dev libxxhash-dev libsqlite3-dev libyaml-dev libcli11-dev)
 if [ "$level" != build ]; then
   packages+=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev python3 python3-venv)
 fi

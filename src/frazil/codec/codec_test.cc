@@ -13,7 +13,6 @@
 #include "frazil/base/error.h"
 #include "frazil/base/hex.h"
 #include "frazil/codec/compressors.h"
-#include "frazil/codec/xxh32.h"
 
 namespace frazil {
 namespace {
@@ -380,12 +379,6 @@ TEST(Codec, ChargesItsContextsWhileItLives) {
     EXPECT_THROW(decompressor.decompress(codec, bytes_of(input), output), MemoryLimitError) << to_string(codec);
     EXPECT_EQ(tiny.stats().held_bytes, 0u) << to_string(codec);
   }
-}
-
-TEST(Xxh32, MatchesKnownValues) {
-  EXPECT_EQ(xxh32(bytes_of("")), 0x02CC5D05u);
-  EXPECT_EQ(xxh32(bytes_of("abc")), 0x32D153FFu);
-  EXPECT_EQ(xxh32(bytes_of("Nobody inspects the spammish repetition")), 0xE2293B2Fu);
 }
 
 // LZ4F's frames with every setting, which our own frame reader must take as LZ4F means them.

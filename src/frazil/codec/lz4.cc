@@ -13,10 +13,10 @@
 #include <climits>
 
 #include <lz4.h>
+#include <xxhash.h>
 
 #include "frazil/base/byte_reader.h"
 #include "frazil/codec/attempt.h"
-#include "frazil/codec/xxh32.h"
 
 namespace frazil {
 
@@ -65,7 +65,7 @@ FrameHeader read_frame_header(ByteReader& reader) {
   header.content_checksum = (flags & 4) != 0;
   header.block_bytes_max = size_t{1} << (2 * size_code + 8);
   if ((flags & 8) != 0) header.content_size = reader.read<uint64_t>("lz4 content size");
-  const uint32_t hash = xxh32({start, reader.cursor()});
+  const uint32_t hash = XXH32(start, static_cast<size_t>(reader.cursor() - start), 0);
   if (reader.read<uint8_t>("lz4 header checksum") != (hash >> 8 & 0xFF)) {
     throw_damaged(kFrameName, "its header's checksum is wrong");
   }
@@ -78,7 +78,8 @@ void skip_skippable(ByteReader& reader) {
 }
 
 void check_hash(ByteReader& reader, Bytes data) {
-  if (reader.read<uint32_t>("lz4 checksum") != xxh32(data)) throw_damaged(kFrameName, "a checksum is wrong");
+  if (reader.read<uint32_t>("lz4 checksum") != XXH32(data.data(), data.size(), 0))
+    throw_damaged(kFrameName, "a checksum is wrong");
 }
 
 // The blocks of one frame into the start of `output`.

@@ -8,12 +8,13 @@ frazil_layer(codec THREADS DEPENDS base memory
                        Snappy::snappy)
 frazil_layer(json DEPENDS base memory)
 frazil_layer(io THREADS DEPENDS base memory runtime)
-frazil_layer(parquet DEPENDS base memory columnar codec io)
+frazil_layer(predicate DEPENDS base memory columnar)
+frazil_layer(parquet DEPENDS base memory columnar codec io predicate)
 frazil_layer(avro DEPENDS base memory columnar codec json io)
 frazil_layer(spec DEPENDS base memory columnar codec json)
 frazil_layer(manifest DEPENDS base memory columnar json io avro spec)
 frazil_layer(catalog DEPENDS base memory json io spec LIBRARIES PkgConfig::sqlite3 PkgConfig::yaml)
-frazil_layer(scan THREADS DEPENDS base memory runtime columnar io parquet avro spec manifest
+frazil_layer(scan THREADS DEPENDS base memory runtime columnar io predicate parquet avro spec manifest
              TEST_DEPENDS catalog testing)
 frazil_layer(table DEPENDS base memory runtime columnar io spec manifest catalog scan)
 frazil_layer(testing DEPENDS base memory runtime columnar json io)

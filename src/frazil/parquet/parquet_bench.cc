@@ -17,10 +17,10 @@
 #include "frazil/codec/codec.h"
 #include "frazil/io/local_file_system.h"
 #include "frazil/parquet/batch_reader.h"
-#include "frazil/parquet/chunk_pages.h"
 #include "frazil/parquet/file_builder_test.h"
 #include "frazil/parquet/kernels.h"
 #include "frazil/parquet/metadata.h"
+#include "frazil/parquet/page_walk.h"
 
 namespace {
 
@@ -41,7 +41,7 @@ ReadOptions choose_columns(const FileMetadata& metadata, int column) {
     if (column != kAllColumns && static_cast<int>(leaf) != column) continue;
     const SchemaNode& node = metadata.schema().leaf(leaf);
     options.columns.push_back(
-        {static_cast<int>(leaf), {.name = std::string(node.name), .type = arrow_leaf_type(node), .metadata = {}}});
+        {metadata.schema().leaf_node(leaf), {.name = std::string(node.name), .type = arrow_leaf_type(node)}});
   }
   options.batch_rows = 32'768;
   return options;
@@ -70,17 +70,11 @@ void read_pages(benchmark::State& state, const std::shared_ptr<const InputFile>&
   int64_t rows = 0;
   for (auto _ : state) {
     auto metadata = read_metadata(*file, pool);
-    Decompressor decompressor(pool);
-    for (const RowGroup& group : metadata->row_groups()) {
-      rows += group.row_count;
-      for (size_t leaf = 0; leaf < group.columns.size(); ++leaf) {
-        if (column != kAllColumns && static_cast<int>(leaf) != column) continue;
-        const ColumnChunk& chunk = group.columns[leaf];
-        Reservation reservation = pool.reserve(0);
-        MemorySource memory(reservation);
-        ChunkPages pages(*file, decompressor, {});
-        pages.open(chunk, chunk_range(chunk, *metadata, file->size()));
-        while (pages.load(memory) == ChunkPages::Status::kPage) pages.advance();
+    PageWalk walk(*file, *metadata, pool);
+    for (size_t group = 0; group < metadata->row_groups().size(); ++group) {
+      rows += metadata->row_groups()[group].row_count;
+      for (size_t leaf = 0; leaf < metadata->schema().leaf_count(); ++leaf) {
+        if (column == kAllColumns || static_cast<int>(leaf) == column) walk.walk(group, leaf);
       }
     }
   }

@@ -11,7 +11,8 @@ if [ -n "$base" ]; then
 else
   changed=$(git ls-files '*.cc')
 fi
-# Tests and benchmarks are formatted and compiled with warnings as errors; clang-tidy's time goes to the product.
+# Tests and benchmarks are formatted and compiled with warnings as errors; clang-tidy's time goes to the product. Peer
+# programs are built elsewhere, against other libraries.
 changed=$(grep -vE '_(test|bench)\.cc$|^fuzz/|^tests/' <<<"$changed" || true)
 [ -n "$changed" ] || { echo "lint: no sources changed"; exit 0; }
 [ -e build/lint/compile_commands.json ] || {

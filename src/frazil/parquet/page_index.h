@@ -15,10 +15,12 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "frazil/io/file_system.h"
 #include "frazil/memory/memory_pool.h"
+#include "frazil/parquet/chunk_pages.h"
 #include "frazil/parquet/metadata.h"
 #include "frazil/parquet/row_selection.h"
 
@@ -30,8 +32,8 @@ struct PageLocation {
   uint64_t first_row = 0;        // in the row group
 };
 
-// Checked: offsets ascend without overlap and lie inside the chunk, the first page begins with row 0, first rows ascend
-// and are below `row_count`. There may be no pages.
+// Checked: offsets ascend without overlap and lie inside the chunk, the first page begins with row 0, first rows do not
+// descend or pass `row_count`. A page may have no rows. No pages: only of no rows.
 struct OffsetIndex {
   std::vector<PageLocation> pages;
   std::vector<int64_t> unencoded_bytes;  // BYTE_ARRAY: a page, of its values without lengths; empty: not told
@@ -41,7 +43,7 @@ struct OffsetIndex {
   RowRange rows(size_t page) const {
     return {pages[page].first_row, page + 1 < pages.size() ? pages[page + 1].first_row : row_count};
   }
-  // The page that has `row` < row_count. Requires a page.
+  // The page that has `row` < row_count.
   size_t page_of(uint64_t row) const;
 };
 
@@ -62,12 +64,16 @@ struct ColumnIndex {
 };
 
 // `bytes` are the struct, `offset` its place in the file, for errors. Throw CorruptError.
-OffsetIndex parse_offset_index(std::span<const std::byte> bytes, uint64_t offset, const ColumnChunk& chunk,
+OffsetIndex parse_offset_index(std::span<const std::byte> bytes, uint64_t offset, const ChunkRange& chunk,
                                uint64_t row_count);
-ColumnIndex parse_column_index(std::span<const std::byte> bytes, uint64_t offset);
+ColumnIndex parse_column_index(std::span<const std::byte> bytes, uint64_t offset, size_t page_count);
 
-// Bytes of indexes beyond this are not read: no index then. (40,000 pages take less than 1 MiB.)
-inline constexpr uint64_t kPageIndexBytesMax = uint64_t{64} << 20;
+// The most bytes that the BYTE_ARRAY values of `rows` rows in a row can have, lengths not counted; nothing if the index
+// does not tell. To size a batch's data exactly: the rows may begin anywhere in a page, so all of its bytes count.
+std::optional<uint64_t> unencoded_bytes_max(const OffsetIndex& index, uint64_t rows);
+
+// A longer index is not read: no index then. (40,000 pages take less than 1 MiB.)
+inline constexpr uint64_t kPageIndexBytesMax = uint64_t{16} << 20;
 
 // The indexes of chosen leaves of one row group, brought by as few reads as their places allow. Immutable.
 class PageIndex {
@@ -98,6 +104,7 @@ class PageIndex {
   };
   std::vector<Entry> columns_;   // by leaf
   std::vector<Buffer> buffers_;  // what the column indexes are views on
+  Reservation lists_;            // promises what the lists take of the C heap
   uint64_t bytes_read_ = 0;
 };
 

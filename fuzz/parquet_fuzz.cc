@@ -24,8 +24,8 @@ void read_all(std::string bytes, MemoryPool& pool) {
   for (size_t leaf = 0; leaf < metadata->schema().leaf_count() && leaf < 64; ++leaf) {
     try {
       ReadOptions one = options;
-      one.columns = {{static_cast<int>(leaf),
-                      {.name = "a", .type = arrow_leaf_type(metadata->schema().leaf(leaf)), .metadata = {}}}};
+      one.columns = {{metadata->schema().leaf_node(leaf),
+                      {.name = "a", .type = arrow_leaf_type(metadata->schema().leaf(leaf))}}};
       BatchReader probe(file, metadata, one, pool);
       options.columns.push_back(one.columns[0]);
     } catch (const Error& error) {

@@ -60,7 +60,7 @@ void dump(const std::string& path, const Options& options) {
   std::string skipped;
   for (size_t leaf = 0; leaf < schema.leaf_count(); ++leaf) {
     ColumnRequest request;
-    request.leaf = static_cast<int>(leaf);
+    request.node = schema.leaf_node(leaf);
     request.field.name = schema.path(schema.leaf_node(leaf));
     try {
       request.field.type = arrow_leaf_type(schema.leaf(leaf));

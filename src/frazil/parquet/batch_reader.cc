@@ -40,8 +40,8 @@ class BatchReader::Impl {
     };
     for (const ColumnRequest& request : options_.columns) {
       check_column(request);
-      columns_.emplace_back(*file_, *metadata_, static_cast<size_t>(request.leaf), request.field, *decompressor_,
-                            column_options);
+      columns_.emplace_back(*file_, *metadata_, metadata_->schema().node(request.node).first_leaf, request.field,
+                            *decompressor_, column_options);
       (columns_.back().is_variable() ? variable_ : fixed_).push_back(columns_.size() - 1);
       row_bits_ += columns_.back().row_bits();
       fields.push_back(request.field);
@@ -117,12 +117,16 @@ class BatchReader::Impl {
   }
 
   void check_column(const ColumnRequest& request) const {
-    if (request.leaf < 0 || static_cast<size_t>(request.leaf) >= metadata_->schema().leaf_count()) {
-      throw_error(ErrorKind::kInvalidArgument, "column {} of a file that has {}", request.leaf,
-                  metadata_->schema().leaf_count());
+    const FileSchema& schema = metadata_->schema();
+    if (request.node >= schema.nodes().size()) {
+      throw_error(ErrorKind::kInvalidArgument, "node {} of a schema that has {}", request.node, schema.nodes().size());
     }
+    if (request.kind != ColumnRequest::Kind::kLeaf || schema.node(request.node).is_group) {
+      throw_error(ErrorKind::kUnsupported, "column '{}' is nested, which is not read yet", schema.path(request.node));
+    }
+    const size_t leaf = schema.node(request.node).first_leaf;
     for (size_t group = static_cast<size_t>(options_.first_row_group); group < group_end_; ++group) {
-      const ColumnChunk& chunk = metadata_->row_groups()[group].columns[static_cast<size_t>(request.leaf)];
+      const ColumnChunk& chunk = metadata_->row_groups()[group].columns[leaf];
       if (chunk.encrypted) {
         throw_error(ErrorKind::kUnsupported, "column '{}' is encrypted, which is not read yet", request.field.name);
       }

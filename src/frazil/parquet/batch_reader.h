@@ -5,7 +5,7 @@
 // the way. A batch ends at batch_rows, at batch_bytes_max, or at the end of the row group, whichever comes first:
 // its boundaries depend on the file and on these two numbers alone.
 //
-//   BatchReader reader(file, metadata, {.columns = {{.leaf = 0, .field = field}}}, pool);
+//   BatchReader reader(file, metadata, {.columns = request_columns(metadata->schema())}, pool);
 //   while (auto batch = reader.next()) consume(*batch);
 //
 // Read so far: columns without repetition, PLAIN, RLE and dictionary encodings, data pages v1 and v2. Everything else
@@ -23,6 +23,7 @@
 #include "frazil/columnar/type.h"
 #include "frazil/io/file_system.h"
 #include "frazil/memory/memory_pool.h"
+#include "frazil/parquet/column_request.h"
 #include "frazil/parquet/metadata.h"
 
 namespace frazil {
@@ -30,13 +31,6 @@ class Decompressor;
 }
 
 namespace frazil::parquet {
-
-struct ColumnRequest {
-  int leaf = 0;  // index into FileSchema's leaves
-  // The column of the batches; field.type is what values are decoded as (see can_read_as). A leaf below optional groups
-  // is null where any of them is.
-  Field field;
-};
 
 struct ReadOptions {
   std::vector<ColumnRequest> columns;  // may be empty: batches with row counts alone

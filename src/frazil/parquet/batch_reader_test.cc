@@ -47,7 +47,7 @@ ReadOptions all_columns(const FileMetadata& metadata) {
   for (size_t leaf = 0; leaf < metadata.schema().leaf_count(); ++leaf) {
     const SchemaNode& node = metadata.schema().leaf(leaf);
     options.columns.push_back(
-        {static_cast<int>(leaf), {.name = std::string(node.name), .type = arrow_leaf_type(node), .metadata = {}}});
+        {metadata.schema().leaf_node(leaf), {.name = std::string(node.name), .type = arrow_leaf_type(node)}});
   }
   return options;
 }
@@ -511,15 +511,15 @@ TEST(BatchReader, NamesWhatItDoesNotRead) {
 TEST(BatchReader, RefusesTypesThatTheColumnIsNot) {
   MemoryPool pool;
   Opened opened = open(one_column({}, 1, {data_page("1234", 1)}), pool);
-  const auto make = [&](int leaf, TypeId type) {
+  const auto make = [&](uint32_t node, TypeId type) {
     ReadOptions options;
-    options.columns.push_back({leaf, {.name = "a", .type = primitive(type), .metadata = {}}});
+    options.columns.push_back({node, {.name = "a", .type = primitive(type)}});
     BatchReader(opened.file, opened.metadata, options, pool);
   };
-  EXPECT_NO_THROW(make(0, TypeId::kInt64));
-  EXPECT_THROW(make(0, TypeId::kUtf8), Error);
-  EXPECT_THROW(make(1, TypeId::kInt32), Error);
-  EXPECT_THROW(make(-1, TypeId::kInt32), Error);
+  EXPECT_NO_THROW(make(1, TypeId::kInt64));
+  EXPECT_THROW(make(1, TypeId::kUtf8), Error);
+  EXPECT_THROW(make(2, TypeId::kInt32), Error);
+  EXPECT_THROW(make(0, TypeId::kInt32), Error);  // the root
 }
 
 // Q31 and its kind: every size that lies is an error, and costs no memory.

@@ -53,7 +53,7 @@ ReadOptions readable_columns(const std::shared_ptr<const InputFile>& file,
       const SchemaNode& node = metadata->schema().leaf(leaf);
       ReadOptions one;
       one.columns.push_back(
-          {static_cast<int>(leaf), {.name = std::string(node.name), .type = arrow_leaf_type(node), .metadata = {}}});
+          {metadata->schema().leaf_node(leaf), {.name = std::string(node.name), .type = arrow_leaf_type(node)}});
       BatchReader probe(file, metadata, one, pool);
       options.columns.push_back(one.columns.back());
     } catch (const Error& error) {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "frazil/base/error.h"
+#include "frazil/parquet/column_request.h"
 #include "frazil/parquet/file_builder_test.h"
 
 namespace frazil::parquet {

@@ -105,13 +105,6 @@ struct ArrowTypeOptions {
 // unrecognized annotations -> the physical type.
 DataTypePtr arrow_leaf_type(const SchemaNode& leaf, const ArrowTypeOptions& options = {});
 
-// The Arrow field of a node with everything below it, lists and maps in all their legacy forms. Field ids become
-// metadata "PARQUET:field_id"; UUID, JSON and geo types "ARROW:extension:name". Throws CorruptError for a tree that
-// breaks the rules of LIST and MAP.
-Field arrow_field(const FileSchema& schema, uint32_t node, const ArrowTypeOptions& options = {});
-// All children of the root.
-SchemaPtr arrow_schema(const FileSchema& schema, const ArrowTypeOptions& options = {});
-
 // Whether values of `leaf` can be decoded as `type`: its own type, and what loses nothing:
 //   INT32, INT64 of any annotation -> integers that are as wide or wider; annotated narrow ones -> their width and up
 //   FLOAT                          -> double

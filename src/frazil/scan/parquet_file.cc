@@ -69,16 +69,16 @@ std::unique_ptr<FormatReader> open_parquet(const ReadSetup& setup, const Task& t
   for (const auto& node : schema.nodes()) has_ids = has_ids || node.field_id.has_value();
   sources = resolve_columns(file_columns(schema), has_ids, *setup.columns, context);
 
-  std::vector<int> leaves;  // of each column of the file
+  std::vector<uint32_t> nodes;  // of each column of the file
   uint32_t index = 1;
   for (uint32_t child = 0; child < schema.root().child_count; ++child) {
-    leaves.push_back(static_cast<int>(schema.node(index).first_leaf));
+    nodes.push_back(index);
     index += schema.node(index).subtree_size;
   }
   parquet::ReadOptions options;
   for (size_t i = 0; i < sources.size(); ++i) {
     if (!sources[i].column) continue;
-    options.columns.push_back({.leaf = leaves[*sources[i].column], .field = setup.arrow_schema->field(i)});
+    options.columns.push_back({.node = nodes[*sources[i].column], .field = setup.arrow_schema->field(i)});
   }
   options.batch_rows = setup.batch_rows;
   options.batch_bytes_max = setup.batch_bytes_max;

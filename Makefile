@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 FRAZIL := build/release/frazil
 .DEFAULT_GOAL := help
-.PHONY: help demo test build lint format fuzz interop bench-read sanitize clean install
+.PHONY: help demo test build lint format fuzz interop bench bench-test sanitize clean install
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /make \1|/' | column -t -s '|'
@@ -43,10 +43,16 @@ interop: ## compare with PyIceberg and DuckDB on generated tables, full seed cou
 	@tools/setup.sh test
 	@FRAZIL_TEST_SECONDS=$${FRAZIL_TEST_SECONDS:-600} tools/interop.sh
 
-bench-read: ## job R: time frazil beside PyIceberg, pyarrow, DuckDB, Polars on the same files
+bench: ## time frazil beside its peers: JOB= SIZE=quick|full PEERS=python|all ROUNDS= SETS= CASES= THREADS= (docs/benchmarks.md)
 	@tools/setup.sh test
-	@tools/build.sh release frazil
-	@bench/read.sh
+	@tools/build.sh release frazil frazil_content_hash
+	@python3 bench/run.py $(foreach option,JOB SIZE PEERS ROUNDS SETS CASES THREADS,\
+	  $(if $($(option)),--$(shell echo $(option) | tr A-Z a-z) '$($(option))'))
+
+bench-test: ## test the benchmarks' Python, and their report in a headless Chromium
+	@tools/setup.sh bench
+	@python3 -m unittest discover -s bench/tests -p '*_test.py'
+	@python3 bench/report/check.py
 
 install: build ## install into PREFIX (default /usr/local), below DESTDIR
 	@cmake --install build/release --prefix $(PREFIX)

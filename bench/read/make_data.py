@@ -1,67 +1,108 @@
-"""Makes the data sets of job R with PyIceberg: 32 Parquet files of 500,000 rows, 5 columns.
+"""Makes one data set of job R: a table that PyIceberg wrote, one append a file.
 
-usage: make_data.py OUT CODEC...      codecs: zstd snappy none
+usage: make_data.py RECIPE FOLDER        prints the path of the table's metadata file
 
-Set `foreign` is that of PyIceberg's own read benchmark: running ids, value i*0.1, label "row_<i>", alternating flag,
-one constant timestamp, no nulls. Set `random` has the same schema with a random value, 1,000 labels, a random flag and
-jittered timestamps. What exists is kept. Prints "SET CODEC METADATA_JSON" a line.
+RECIPE is a JSON object: set, codec (zstd, snappy, none), rows, columns, files. FOLDER is empty or not there. Sets:
+
+  foreign         the read benchmark of PyIceberg: running id, value i*0.1, label "row_<i>", alternating flag, one
+                  constant timestamp; i begins anew in each file; no nulls
+  random          the same schema with a random value, 1,000 labels, a random flag and jittered timestamps
+  random_nulls    random, with 10 % nulls in each column but id
+  wide            many columns: int64, float64, one of 100 labels, bool, and so on
+  small_files     foreign, in one append of many files
+  strings_N       id, and a text of N random letters
 """
 
-import glob
+import json
 import os
 import sys
 
 import numpy as np
 import pyarrow as pa
 from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.io.pyarrow import _dataframe_to_data_files
 
-ROWS, FILES = 500_000, 32
+DAY_0 = 1_700_000_000_000_000  # microseconds
 
 
-def foreign(file):
-    i = np.arange(ROWS)
+def foreign(rows, file, recipe):
+    i = np.arange(rows)
     return pa.table({
-        "id": pa.array(file * ROWS + i, pa.int64()),
+        "id": pa.array(file * rows + i),
         "value": pa.array(i * 0.1),
-        "label": pa.array([f"row_{k}" for k in range(ROWS)]),
+        "label": pa.array([f"row_{k}" for k in range(rows)]),
         "flag": pa.array(i % 2 == 0),
-        "ts": pa.array(np.full(ROWS, 1_700_000_000_000_000), pa.timestamp("us", tz="UTC")),
+        "ts": pa.array(np.full(rows, DAY_0), pa.timestamp("us", tz="UTC")),
     })
 
 
-def random(file):
+def random(rows, file, recipe, null_share=0.0):
     r = np.random.default_rng(file)
-    i = np.arange(ROWS)
-    return pa.table({
-        "id": pa.array(file * ROWS + i, pa.int64()),
-        "value": pa.array(r.random(ROWS)),
-        "label": pa.array([f"label_{k}" for k in r.integers(0, 1000, ROWS)]),
-        "flag": pa.array(r.random(ROWS) < 0.5),
-        "ts": pa.array(1_700_000_000_000_000 + file * 10**12 + np.cumsum(r.integers(0, 2_000_000, ROWS)), pa.timestamp("us", tz="UTC")),
-    })
+    columns = {
+        "value": r.random(rows),
+        "label": [f"label_{k}" for k in r.integers(0, 1000, rows)],
+        "flag": r.random(rows) < 0.5,
+        "ts": DAY_0 + file * 10**12 + np.cumsum(r.integers(0, 2_000_000, rows)),
+    }
+    types = {"ts": pa.timestamp("us", tz="UTC")}
+    arrays = {"id": pa.array(file * rows + np.arange(rows))}
+    for name, values in columns.items():
+        arrays[name] = pa.array(values, types.get(name), mask=r.random(rows) < null_share if null_share else None)
+    return pa.table(arrays)
+
+
+def random_nulls(rows, file, recipe):
+    return random(rows, file, recipe, null_share=0.1)
+
+
+def wide(rows, file, recipe):
+    r = np.random.default_rng(file)
+    labels = pa.array([f"label_{k}" for k in range(100)])
+    makers = (
+        lambda: pa.array(r.integers(0, 10**12, rows)),
+        lambda: pa.array(r.random(rows)),
+        lambda: labels.take(pa.array(r.integers(0, 100, rows))),
+        lambda: pa.array(r.random(rows) < 0.5),
+    )
+    return pa.table({f"c{k}": makers[k % len(makers)]() for k in range(recipe["columns"])})
+
+
+def strings(rows, file, recipe):
+    length = int(recipe["set"].removeprefix("strings_"))
+    letters = np.random.default_rng(file).integers(ord("a"), ord("z") + 1, rows * length, dtype=np.uint8)
+    offsets = np.arange(rows + 1, dtype=np.int32) * length
+    text = pa.StringArray.from_buffers(rows, pa.py_buffer(offsets), pa.py_buffer(letters))
+    return pa.table({"id": pa.array(file * rows + np.arange(rows)), "text": text})
+
+
+MAKERS = {"foreign": foreign, "random": random, "random_nulls": random_nulls, "wide": wide, "small_files": foreign,
+          "strings_5": strings, "strings_50": strings, "strings_500": strings}
+
+
+def append_many(table, parts):
+    """One snapshot of as many files as parts; append() would take a snapshot for each, or join them."""
+    with table.transaction() as transaction, transaction.update_snapshot().fast_append() as snapshot:
+        for part in parts:
+            for data_file in _dataframe_to_data_files(table.metadata, df=part, io=table.io):
+                snapshot.append_data_file(data_file)
 
 
 def main():
-    out = os.path.abspath(sys.argv[1])
-    os.makedirs(out, exist_ok=True)
-    for codec in sys.argv[2:]:
-        for name, maker in (("foreign", foreign), ("random", random)):
-            folder = f"{out}/{name}_{codec}"
-            made = sorted(glob.glob(f"{folder}/r/t/metadata/{FILES:05d}-*.metadata.json"))
-            if not made:
-                for stale in glob.glob(f"{folder}.db"):
-                    os.remove(stale)
-                catalog = SqlCatalog("default", uri=f"sqlite:///{folder}.db", warehouse=f"file://{folder}")
-                catalog.create_namespace("r")
-                table = None
-                for file in range(FILES):
-                    data = maker(file)
-                    if table is None:
-                        written = "uncompressed" if codec == "none" else codec
-                        table = catalog.create_table("r.t", schema=data.schema, properties={"write.parquet.compression-codec": written})
-                    table.append(data)
-                made = [table.metadata_location.removeprefix("file://")]
-            print(name, codec, made[-1], flush=True)
+    recipe, folder = json.loads(sys.argv[1]), os.path.abspath(sys.argv[2])
+    rows, files = recipe["rows"] // recipe["files"], recipe["files"]
+    maker = MAKERS[recipe["set"]]
+    os.makedirs(folder, exist_ok=True)
+    catalog = SqlCatalog("default", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}")
+    catalog.create_namespace("r")
+    codec = "uncompressed" if recipe["codec"] == "none" else recipe["codec"]  # Iceberg's word
+    table = catalog.create_table("r.t", schema=maker(1, 0, recipe).schema, properties={"write.parquet.compression-codec": codec})
+    parts = (maker(rows, file, recipe) for file in range(files))
+    if recipe["set"] == "small_files":
+        append_many(table, parts)
+    else:
+        for part in parts:
+            table.append(part)
+    print(table.metadata_location.removeprefix("file://"))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,48 @@
+"""The terminal's table: a block for each data set, case and number of threads, a row for each engine and configuration."""
+
+from summary import BLOCK
+
+MIB = 1 << 20
+
+#          heading, width, decimals, value of a summary row
+COLUMNS = (
+    ("M rows/s", 8, 1, lambda r: r["rows_per_second"] and r["rows_per_second"] / 1e6),
+    ("seconds", 8, 3, lambda r: r["seconds"] and r["seconds"]["median"]),
+    ("spread", 7, 3, lambda r: r["seconds"] and r["seconds"]["max"] - r["seconds"]["min"]),
+    ("first ms", 8, 1, lambda r: r["seconds_to_first_batch"] and r["seconds_to_first_batch"]["median"] * 1e3),
+    ("pool MiB", 8, 1, lambda r: r["pool_peak_bytes"] and r["pool_peak_bytes"] / MIB),
+    ("RSS MiB", 8, 1, lambda r: r["rss_peak_bytes"] and r["rss_peak_bytes"] / MIB),
+    ("read MiB", 8, 1, lambda r: r["bytes_read"] and r["bytes_read"] / MIB),
+    ("x floor", 8, 2, lambda r: r["ratio_to_floor"] and r["ratio_to_floor"]["median"]),
+)
+
+
+def text(summary):
+    """The rows of one or more blocks, as summary.summarize() gave them."""
+    blocks = {}
+    for row in summary:
+        blocks.setdefault(tuple(row[name] for name in BLOCK), []).append(row)
+    return "\n\n".join(_block(rows) for rows in blocks.values())
+
+
+def _block(rows):
+    first = rows[0]
+    threads = "1 thread" if first["threads"] == 1 else f"{first['threads']} threads"
+    names = [f"{row['engine']} {row['configuration']}".removesuffix(" default") if row["engine"] != "frazil"
+             else f"frazil {row['configuration']}" for row in rows]
+    width = max(map(len, names))
+    lines = [f"{first['set']} {first['codec']}, {first['case'].replace('_', ' ')}, {threads}",
+             " " * width + "".join(f" {heading:>{size}}" for heading, size, _, _ in COLUMNS) + "  best peer's time / own, median [range]"]
+    for name, row in zip(names, rows):
+        figures = "".join(f" {_number(value(row), decimals):>{size}}" for _, size, decimals, value in COLUMNS) if row["rounds"] else ""
+        said = "" if row["status"] == "ok" else f"{row['status'].replace('_', ' ')}: {row['reason']}"
+        lines.append("  ".join(part for part in (f"{name:{width}}{figures}", _ratio(row["ratio_to_best_peer"]), said) if part))
+    return "\n".join(lines)
+
+
+def _number(value, decimals):
+    return "-" if value is None else f"{value:.{decimals}f}"
+
+
+def _ratio(ratio):
+    return f"{ratio['median']:.2f} [{ratio['min']:.2f}-{ratio['max']:.2f}]" if ratio else ""

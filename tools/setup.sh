@@ -10,7 +10,7 @@ packages=(g++ cmake ninja-build make ccache pkg-config libfmt-dev libsnappy-dev 
 if [ "$level" = bench ]; then
   packages=(python3 python3-venv)
   # Ubuntu's Chromium is a snap, which can neither be had in a container nor read the report: the check says it skips.
-  [ "$(. /etc/os-release && echo "$ID")" = debian ] && packages+=(chromium fonts-dejavu-core)
+  if [ "$(. /etc/os-release && echo "$ID")" = debian ]; then packages+=(chromium fonts-dejavu-core); fi
 elif [ "$level" != build ]; then
   packages+=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev python3 python3-venv)
 fi

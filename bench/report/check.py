@@ -62,6 +62,8 @@ def main():
         report = os.path.join(options.out, "report.html")
         subprocess.run([sys.executable, os.path.join(HERE, "build.py"), options.result, report], check=True)
     failures = look(program, os.path.abspath(report), document, options.out)
+    if not options.report:
+        failures += look_at_hostile(program, document, options.out)
     for failure in failures:
         print(f"check of the report: FAILED: {failure}")
     if not failures:
@@ -76,7 +78,7 @@ def look(program, report, document, out):
             set_screen(page, "light", 1400)
             page.call("Page.navigate", url=f"file://{report}")
             page.wait_until("document.documentElement?.dataset.drawn")
-            choice = json.loads(page.evaluate("JSON.stringify(Object.fromEntries(new FormData(document.getElementById('filters'))))"))
+            choice = chosen(page)
             compare(page, document, choice, "as it opens", failures)
             screenshot(page, out, "light", 1400)
             tab_order(page, failures)
@@ -99,11 +101,62 @@ def look(program, report, document, out):
     return list(dict.fromkeys(failures))
 
 
+def look_at_hostile(program, document, out):
+    """A report of names that try to break out of where they are put: it must show them as they are, and nothing may run."""
+    hostile = hostile_document(document)
+    source, report = os.path.join(out, "hostile.json"), os.path.join(out, "hostile.html")
+    with open(source, "w", encoding="utf-8") as file:
+        json.dump(hostile, file)
+    subprocess.run([sys.executable, os.path.join(HERE, "build.py"), source, report], check=True)
+    failures = []
+    with chromium.Page(program) as page:
+        try:
+            page.call("Page.navigate", url=f"file://{report}")
+            page.wait_until("document.documentElement?.dataset.drawn")
+            compare(page, hostile, chosen(page), "of hostile names", failures)
+            if page.evaluate("window.broken || document.images.length + document.querySelectorAll('script').length - 3"):
+                failures.append("a hostile name became an element or ran")
+            shown = set(page.evaluate("[...document.querySelectorAll('#summary tbody td')].map((cell) => cell.textContent)"))
+            if missing := {row[name] for row in hostile["summary"] for name in ("engine", "configuration", "set")} - shown:
+                failures.append(f"hostile names are not shown as they are: {sorted(missing)}")
+        except RuntimeError as error:
+            failures.append(str(error))
+        failures += page.problems
+    return [f"hostile document: {failure}" for failure in dict.fromkeys(failures)]
+
+
+def hostile_document(document):
+    """The first block of a document; its peers, their configurations, the data set and all reasons have hostile names."""
+    names = ["</script><script>broken=1</script>", "<img src=x onerror=broken=1>", "<!--<script>", "'; broken=1; '", "\"><svg onload=broken=1>",
+             "{{data}}", "datum.engine", "&lt;b&gt; \u2028 \u202e", "${broken=1}", "__proto__", "constructor"]
+    first = block_of(document["summary"][0])
+    hostile = {**document, "question": names[0], "machine": {names[1]: names[0]}, "measurements": [], "hashes": [], "tables": []}
+    hostile["summary"] = []
+    engines = {}
+    for row in document["summary"]:
+        if block_of(row) == first:
+            engine = row["engine"] if row["engine"] == "frazil" or row["engine"].startswith("floor_") else engines.setdefault(
+                row["engine"], names[len(engines) % len(names)])
+            name = names[len(hostile["summary"]) % len(names)]
+            hostile["summary"].append({**row, "set": names[0], "engine": engine, "configuration": f"{row['configuration']} {name}", "reason": name})
+    return hostile
+
+
+def chosen(page):
+    """The filters' values."""
+    return json.loads(page.evaluate("JSON.stringify(Object.fromEntries(new FormData(document.getElementById('filters'))))"))
+
+
 def compare(page, document, choice, when, failures):
     expected, found = expected_marks(document, choice), page.evaluate(COUNT_MARKS % json.dumps(CHARTS))
     for name, count in expected.items():
-        if found.get(name) != count:
-            failures.append(f"{when}: {name}: the document says {count}, the page shows {found.get(name)}")
+        shown = found.get(name)
+        if isinstance(count, dict) and isinstance(shown, dict):
+            wrong = ", ".join(f"{part}: {shown.get(part)} instead of {n}" for part, n in count.items() if shown.get(part) != n)
+        else:
+            wrong = f"{shown} rows instead of {count}" if shown != count else ""
+        if wrong:
+            failures.append(f"{when}: {name}: {wrong}")
 
 
 def filter_changes(document):

@@ -13,7 +13,7 @@ else
 fi
 # Tests and benchmarks are formatted and compiled with warnings as errors; clang-tidy's time goes to the product. Peer
 # programs are built elsewhere, against other libraries.
-changed=$(grep -vE '_(test|bench)\.cc$|^fuzz/|^tests/' <<<"$changed" || true)
+changed=$(grep -vE '_(test|bench)\.cc$|^fuzz/|^tests/|^bench/peers/' <<<"$changed" || true)
 [ -n "$changed" ] || { echo "lint: no sources changed"; exit 0; }
 [ -e build/lint/compile_commands.json ] || {
   mkdir -p build

@@ -4,10 +4,10 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "frazil/base/civil_time.h"
 #include "frazil/base/decimal.h"
+#include "frazil/base/half_float.h"
 #include "frazil/base/int128.h"
 #include "frazil/base/number_text.h"
 #include "frazil/base/utf8.h"
@@ -29,21 +29,6 @@ void append_hex(std::string& out, std::string_view bytes) {
     *target++ = kHexDigits[byte >> 4];
     *target++ = kHexDigits[byte & 15];
   }
-}
-
-// IEEE 754 binary16: 1 sign, 5 exponent, 10 mantissa bits.
-float half_to_float(uint16_t bits) {
-  int exponent = (bits >> 10) & 31;
-  int mantissa = bits & 1023;
-  float value;
-  if (exponent == 31) {
-    value = mantissa == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
-  } else if (exponent == 0) {
-    value = std::ldexp(static_cast<float>(mantissa), -24);
-  } else {
-    value = std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25);
-  }
-  return (bits & 0x8000) != 0 ? -value : value;
 }
 
 // ---- 256-bit decimals: only their text is needed here, so no arithmetic type is made of them. ----

@@ -44,5 +44,7 @@ static_assert(sizeof(Int256) == 32);
 Int256 negate(const Int256& value) noexcept;
 // value * 10 + digit; false, with `value` undefined, if it passes 2^255 - 1. Requires value >= 0.
 [[nodiscard]] bool append_digit(Int256& value, int digit) noexcept;
+// value + 1, on the same terms.
+[[nodiscard]] bool increment(Int256& value) noexcept;
 
 }  // namespace frazil::predicate

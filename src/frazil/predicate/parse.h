@@ -9,7 +9,7 @@
 //                | column [NOT] IN '(' [literal {',' literal}] ')'
 //                | column IS [NOT] (NULL | NAN)
 //                | column [NOT] STARTS WITH string
-//                | column [NOT] LIKE string [ESCAPE string]    // 'abc%': a prefix; no wildcard: equality
+//                | column [NOT] LIKE string [ESCAPE string]    // 'abc%': a prefix; no wildcard: equality; \% is %
 //                | column                                      // a boolean column: column = TRUE
 //   comparator  := '=' | '==' | '!=' | '<>' | '<' | '<=' | '>' | '>='
 //   column      := name {'.' name}                             // a.b: field b of struct a
@@ -22,6 +22,7 @@
 //                | DATE string | TIME string | UUID string | DOUBLE string        // DOUBLE 'NaN', 'Infinity'
 //                | TIMESTAMP string                            // with a zone in the text: of that instant
 //                | (TIMESTAMPTZ | TIMESTAMP WITH TIME ZONE) string                // without one: UTC
+//                | TIMESTAMP WITHOUT TIME ZONE string
 //
 // Keywords are known in any case. Reserved as names, unless quoted: AND OR NOT IS IN NULL LIKE BETWEEN TRUE FALSE. The
 // others (DATE, TIMESTAMP, UUID, X, NAN, STARTS, ...) are keywords only where the grammar has them, so that a column

@@ -56,7 +56,8 @@ struct Number {
   std::string text;
   bool operator==(const Number&) const = default;
 };
-// A binary floating-point number: what programs hand over, and NaN and the infinities. Equal by bits.
+// A binary floating-point number: what programs hand over, and NaN and the infinities. Equal by bits, but every NaN is
+// one.
 struct Double {
   double value = 0;
   bool operator==(const Double& other) const;
@@ -159,7 +160,8 @@ struct Node {
   size_t size = 1;  // nodes and literals
 };
 
-// Makers. All throw Error(kInvalidArgument) beyond kMaxDepth or kMaxSize, or for a column without a name.
+// Makers. All throw Error(kInvalidArgument) beyond kMaxDepth or kMaxSize, for a column without a name, and for text that
+// is not UTF-8.
 Predicate always(bool value);
 // TRUE for none, the operand itself for one. Conjunctions among the operands are spliced in.
 Predicate all_of(std::vector<Predicate> operands);

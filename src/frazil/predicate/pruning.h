@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "frazil/columnar/array.h"
+#include "frazil/memory/memory_pool.h"
 #include "frazil/predicate/bind.h"
 #include "frazil/predicate/value.h"
 
@@ -49,7 +50,8 @@ class ColumnStatisticsSource {
 
 inline constexpr size_t kMaxProbes = 1'000;
 
-// Short-circuits: AND stops at the first kNoRow, OR at the first kAllRows.
-Pruning may_match(const BoundPredicate& predicate, ColumnStatisticsSource& source);
+// Short-circuits: AND stops at the first kNoRow, OR at the first kAllRows. The pool gives one bit a distinct value, no
+// more.
+Pruning may_match(const BoundPredicate& predicate, ColumnStatisticsSource& source, MemoryPool& pool);
 
 }  // namespace frazil::predicate

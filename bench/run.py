@@ -205,6 +205,7 @@ def checked(result, verdict):
 def available_engines(options):
     """What peers/build.py gives; --engines replaces it. Finds the interpreter that makes the data, too."""
     if options.engines:
+        options.python = options.python or sys.executable
         with open(options.engines) as file:
             return json.load(file)
     try:

@@ -6,7 +6,7 @@ MIB = 1 << 20
 
 #          heading, width, decimals, value of a summary row
 COLUMNS = (
-    ("M rows/s", 8, 1, lambda r: r["rows_per_second"] and r["rows_per_second"] / 1e6),
+    ("M rows/s", 8, 2, lambda r: r["rows_per_second"] and r["rows_per_second"] / 1e6),
     ("seconds", 8, 3, lambda r: r["seconds"] and r["seconds"]["median"]),
     ("spread", 7, 3, lambda r: r["seconds"] and r["seconds"]["max"] - r["seconds"]["min"]),
     ("first ms", 8, 1, lambda r: r["seconds_to_first_batch"] and r["seconds_to_first_batch"]["median"] * 1e3),

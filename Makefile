@@ -52,7 +52,7 @@ bench: ## time frazil beside its peers: JOB= SIZE=quick|full PEERS=python|all RO
 bench-test: ## test the benchmarks' Python, and their report in a headless Chromium
 	@tools/setup.sh bench
 	@python3 -m unittest discover -s bench/tests -p '*_test.py'
-	@python3 bench/report/check.py
+	@$$(python3 bench/peers/build.py --environment report || echo python3) bench/report/check.py
 
 install: build ## install into PREFIX (default /usr/local), below DESTDIR
 	@cmake --install build/release --prefix $(PREFIX)

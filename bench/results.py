@@ -9,7 +9,10 @@ import os
 import subprocess
 import sys
 
+from peers import build as peers
+
 HERE = os.path.dirname(os.path.abspath(__file__))
+HISTORY = "history.jsonl"
 
 
 def path_of(document, out):
@@ -29,7 +32,7 @@ def save(document, out):
 
 def append_to_history(document, out):
     os.makedirs(out, exist_ok=True)
-    with open(os.path.join(out, "history.jsonl"), "a") as file:
+    with open(os.path.join(out, HISTORY), "a") as file:
         file.write(json.dumps(document) + "\n")
 
 
@@ -37,7 +40,7 @@ def history(out):
     """All documents, oldest first. A line that a crash cut short is left out."""
     documents = []
     try:
-        with open(os.path.join(out, "history.jsonl")) as file:
+        with open(os.path.join(out, HISTORY)) as file:
             for line in file:
                 try:
                     documents.append(json.loads(line))
@@ -48,11 +51,16 @@ def history(out):
     return documents
 
 
-def write_report(path, python):
-    """The HTML report beside the document, made by an interpreter of the peers' environment. Returns its path, or None
-    after saying what is wrong."""
+def write_report(path, out):
+    """The HTML report beside the document. Returns its path, or None after saying what is wrong."""
     html = path.removesuffix(".json") + ".html"
-    done = subprocess.run([python or sys.executable, os.path.join(HERE, "report", "build.py"), path, html], stderr=subprocess.PIPE, text=True)
+    try:
+        python = peers.interpreter("report")
+    except peers.Absent as reason:
+        print(f"bench: no HTML report: {reason}", file=sys.stderr)
+        return None
+    command = [python, os.path.join(HERE, "report", "build.py"), path, html, "--history", os.path.join(out, HISTORY)]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
         said = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
         print(f"bench: no HTML report: {said[-1]}", file=sys.stderr)

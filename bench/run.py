@@ -87,7 +87,8 @@ def run_job(job, options, engines):
     document["seconds"] = round(time.monotonic() - started, 1)
     path = results.save(document, options.out)
     results.append_to_history(document, options.out)
-    say(f"wrote {' and '.join(filter(None, (path, results.write_report(path, options.python))))}")
+    report = None if options.no_report else results.write_report(path, options.out)
+    say(f"wrote {' and '.join(filter(None, (path, report)))}")
     bad = [row for row in document["summary"] if row["status"] in summary.BAD_STATUSES]
     for (engine, status, reason), rows in collections.Counter((r["engine"], r["status"], r["reason"]) for r in bad).items():
         say(f"{engine} {status} in {rows} row{'s' * (rows > 1)}: {reason}")
@@ -257,6 +258,7 @@ def arguments():
     parser.add_argument("--frazil", default=os.path.join(BUILD, "release", "frazil"))
     parser.add_argument("--data", default=os.environ.get("FRAZIL_BENCH_DATA") or os.path.join(BUILD, "bench", "data"))
     parser.add_argument("--out", default=os.path.join(BUILD, "bench"), help="folder of the results and the history")
+    parser.add_argument("--no-report", action="store_true", help="no HTML report")
     parser.add_argument("--engines", help="JSON file with engines that run instead of the peers (as peers/build.py lists them)")
     parser.add_argument("--python", help="interpreter for make_data.py; default: the peers' environment")
     parser.add_argument("--jobs-folder", default=HERE)

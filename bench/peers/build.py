@@ -1,11 +1,12 @@
 """Which engines can run here, and with which command? Makes the Python environments and the compiled runners once.
 
 usage: build.py [--peers python|all|name,..] [--cache FOLDER]
+       build.py --environment NAME          makes one environment of peers.toml and prints its interpreter
 
 `python` is every engine of the Python environments and the floor in C++; `all` adds Go and Rust. What is there already,
 made from the same sources and pins, is kept. Prints one JSON object, also returned by peers():
 
-  {"python": interpreter of the environment `main`, also for data makers and the report, or null
+  {"python": interpreter of the environment `main`, also for data makers, or null
    "engines": [{"engine": NAME, "command": [..], "versions": {PACKAGE: VERSION}} | {"engine": NAME, "absent": reason}]}
 
 A command takes the words of a measurement: `read --engine NAME --metadata FILE --threads N ...`. Progress goes to
@@ -84,6 +85,11 @@ def environment(name, packages, cache):
                 file.write(wanted)
     listed = json.loads(run([python, "-m", "pip", "list", "--format", "json", "--disable-pip-version-check"]))
     return python, {package_name(package["name"]): package["version"] for package in listed}
+
+
+def interpreter(name, cache=CACHE):
+    """The interpreter of an environment of peers.toml, for other work than running peers. Raises Absent."""
+    return environment(name, pins()["environments"][name], cache)[0]
 
 
 def install(python, wanted):
@@ -227,7 +233,14 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n")[0])
     parser.add_argument("--peers", default="python")
     parser.add_argument("--cache", default=CACHE)
+    parser.add_argument("--environment")
     options = parser.parse_args()
+    if options.environment:
+        try:
+            print(interpreter(options.environment, os.path.abspath(options.cache)))
+        except (Absent, KeyError) as error:
+            sys.exit(f"peers: no environment {options.environment}: {error}")
+        return
     try:
         print(json.dumps(peers(options.peers, os.path.abspath(options.cache)), indent=1))
     except ValueError as error:

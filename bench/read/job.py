@@ -59,7 +59,7 @@ FRAZIL_KEY = ("default", "sequential", "16MiB task", "64MiB task", "64MiB arriva
 FRAZIL_NOT_YET = {"one_percent": "a scan takes no filter yet", "count": "rows are not counted from metadata yet"}
 NO_FILES_KNOB = "a scan takes a byte budget and chooses the number of files itself"
 
-# Engines that are not listed, and all in quick runs, run only with the defaults of their API.
+# Engines that are not listed, and all in quick runs and the lesser cases, run only with the defaults of their API.
 PEERS = {
     "pyiceberg_reader": {"default": (), **{f"concurrent {n}": ("--concurrency", str(n)) for n in (4, 16)}},
     "pyarrow_128k": {"default": (), **{f"concurrent {n}": ("--concurrency", str(n)) for n in (4, 16)}},
@@ -68,6 +68,9 @@ PEERS = {
     "polars_batches": {"default": (), "concurrent 4": ("--concurrency", "4")},
     "duckdb_unordered": {"default": (), "concurrent 4": ("--concurrency", "4")},
 }
+
+# In quick runs each peer has one engine for tables and one for files, the one that is usually the fastest.
+NOT_QUICK = ("pyiceberg_table", "pyarrow_16k", "duckdb_ordered", "polars_collect")
 
 # For the estimate: seconds to start, and MB/s of Arrow data on one thread (foreign, zstd; 2 cores of an AMD EPYC).
 GUESSES = {
@@ -84,11 +87,11 @@ def contenders(data, case, threads, size, metadata, engines, frazil):
     if case in ("all_columns", "two_columns"):
         found.append(contender("floor_frazil", "default", (*ours, "--floor", *frazil_words(case, data)), (), data, case, threads))
     for engine in engines:
-        if engine["engine"] == "floor_arrow":
-            if case not in ("all_columns", "two_columns"):
-                continue
-            configurations = {"default": ()}
-        elif size == "quick" or case != "all_columns":
+        if engine["engine"] == "floor_arrow" and case not in ("all_columns", "two_columns"):
+            continue
+        if size == "quick" and engine["engine"] in NOT_QUICK:
+            continue
+        if size == "quick" or case != "all_columns":
             configurations = {"default": ()}
         else:
             configurations = PEERS.get(engine["engine"], {"default": ()})

@@ -47,6 +47,10 @@ class ReadJob(unittest.TestCase):
         self.assertEqual((sizes["foreign"], sizes["small_files"]), ((16_000_000, 32, 5), (5_000_000, 5_000, 5)))
         self.assertEqual(sizes["wide"][1:], (10, 1000))
 
+    def test_quick_leaves_out_no_peer(self):
+        peers = {name.split("_")[0] for name in ENGINES}
+        self.assertEqual({name.split("_")[0] for name in set(ENGINES) - set(job.NOT_QUICK)}, peers)
+
     def test_quick_is_at_most_ten_minutes_on_two_cores(self):
         self.assertLess(workload.estimate_seconds(blocks("quick", [1, 2], PYTHON_ENGINES), 3), 600)
 
@@ -54,6 +58,8 @@ class ReadJob(unittest.TestCase):
         for size in ("quick", "full"):
             for block in blocks(size, [1], ALL_ENGINES):
                 expected = {*ENGINES, "frazil", "floor_frazil"}
+                if size == "quick":
+                    expected -= set(job.NOT_QUICK)
                 if block.case in ("one_percent", "count"):
                     expected -= {"floor_frazil", "floor_arrow"}
                 self.assertEqual({c.engine for c in block.contenders}, expected, block)

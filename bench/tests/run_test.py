@@ -45,7 +45,7 @@ class Runner(unittest.TestCase):
             json.dump([engine if isinstance(engine, dict) else {"engine": engine, "command": [sys.executable, ENGINE]} for engine in engines], file)
         return [sys.executable, os.path.join(BENCH, "run.py"), "--jobs-folder", os.path.join(HERE, "fake_jobs"), "--job", "fake",
                 "--engines", path, "--frazil", self.frazil, "--data", os.path.join(self.folder, "data"), "--out", self.folder,
-                "--rounds", str(rounds), "--threads", "1", "--cases", "all_columns", *more]
+                "--no-report", "--rounds", str(rounds), "--threads", "1", "--cases", "all_columns", *more]
 
     def run_it(self, *engines, environment=None, **options):
         done = subprocess.run(self.command(*engines, **options), capture_output=True, text=True, timeout=120,

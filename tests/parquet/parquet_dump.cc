@@ -54,7 +54,7 @@ void dump(const std::string& path, const Options& options) {
   ReadOptions read{.columns = {},
                    .batch_rows = options.batch_rows,
                    .batch_bytes_max = options.batch_bytes,
-                   .verify_checksums = options.checksums,
+                   .verify_checksums = options.checksums ? ChecksumPolicy::kAlways : ChecksumPolicy::kNever,
                    .validate_utf8 = options.utf8};
   std::string columns;
   std::string skipped;

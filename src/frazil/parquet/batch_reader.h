@@ -25,6 +25,7 @@
 #include "frazil/memory/memory_pool.h"
 #include "frazil/parquet/column_request.h"
 #include "frazil/parquet/metadata.h"
+#include "frazil/parquet/page_header.h"
 
 namespace frazil {
 class Decompressor;
@@ -40,7 +41,8 @@ struct ReadOptions {
   // Of a batch's values, offsets and validity; block rounding comes on top. A single row that is larger is a batch
   // alone.
   size_t batch_bytes_max = size_t{64} << 20;
-  bool verify_checksums = false;  // of pages that have one
+  // Of pages that have one. Small pages by default: it costs little there, and their damage is as likely.
+  ChecksumPolicy verify_checksums = ChecksumPolicy::kSmallPages;
   bool validate_utf8 = false;     // of utf8 columns: CorruptError for a value that is not
   // Bytes of a chunk read at a time. Pages that are larger make their column's window larger.
   size_t window_bytes = size_t{256} << 10;

@@ -500,9 +500,8 @@ TEST(BatchReader, ReadsSmallNeighbouringChunksAtOnce) {
 // ---- What is refused ----
 
 TEST(BatchReader, NamesWhatItDoesNotRead) {
-  EXPECT_THAT(
-      error_of(one_column({}, 1, {data_page("1234", 1, Encoding::kDeltaBinaryPacked)}), ErrorKind::kUnsupported),
-      HasSubstr("encoding DELTA_BINARY_PACKED of column 'a' is not read yet"));
+  EXPECT_THAT(error_of(one_column({}, 1, {data_page("1234", 1, Encoding::kAlp)}), ErrorKind::kUnsupported),
+              HasSubstr("encoding ALP of column 'a' is not read"));
   EXPECT_THAT(
       error_of(one_column({.repetition = Repetition::kRepeated}, 1, {data_page("1234", 1)}), ErrorKind::kUnsupported),
       HasSubstr("column 'a' is repeated"));
@@ -628,15 +627,25 @@ TEST(BatchReader, RefusesNullsWhereTheFieldHasNone) {
   EXPECT_THROW(reader.next(), CorruptError);
 }
 
-TEST(BatchReader, ChecksChecksumsIfAsked) {
-  PageSpec page = data_page(plain<int32_t>({1, 2, 3}), 3);
-  page.crc = static_cast<int32_t>(crc32(std::as_bytes(std::span(page.payload))));
-  ReadOptions verify;
-  verify.verify_checksums = true;
-  EXPECT_EQ(read_rows(one_column({}, 3, {page}), verify).size(), 3U);
-  page.crc = *page.crc ^ 1;
-  EXPECT_EQ(read_rows(one_column({}, 3, {page})).size(), 3U);
-  EXPECT_THAT(error_of(one_column({}, 3, {page}), ErrorKind::kCorrupt, verify), HasSubstr("checksum"));
+TEST(BatchReader, ChecksChecksumsOfSmallPagesOrAllOrNone) {
+  for (int32_t count : {3, kSmallPageBytes / 4, kSmallPageBytes / 4 + 1}) {
+    PageSpec page = data_page(plain(std::vector<int32_t>(static_cast<size_t>(count), 7)), count);
+    page.crc = static_cast<int32_t>(crc32(std::as_bytes(std::span(page.payload))));
+    const std::string good = one_column({}, count, {page});
+    page.crc = *page.crc ^ 1;
+    const std::string bad = one_column({}, count, {page});
+    for (ChecksumPolicy policy : {ChecksumPolicy::kNever, ChecksumPolicy::kSmallPages, ChecksumPolicy::kAlways}) {
+      ReadOptions options;
+      options.verify_checksums = policy;
+      EXPECT_EQ(read_rows(good, options).size(), static_cast<size_t>(count));
+      const bool is_small = count * 4 <= kSmallPageBytes;
+      if (policy == ChecksumPolicy::kAlways || (policy == ChecksumPolicy::kSmallPages && is_small)) {
+        EXPECT_THAT(error_of(bad, ErrorKind::kCorrupt, options), HasSubstr("checksum")) << count;
+      } else {
+        EXPECT_EQ(read_rows(bad, options).size(), static_cast<size_t>(count));
+      }
+    }
+  }
 }
 
 TEST(BatchReader, ChecksUtf8IfAsked) {

@@ -184,7 +184,10 @@ bool ChunkPages::read_payload(MemorySource& memory) {
   const std::byte* bytes = fetch(position_ + header.header_size, compressed_size, memory);
   if (bytes == nullptr) return false;
   std::span<const std::byte> payload(bytes, compressed_size);
-  if (options_.verify_checksums && header.crc && crc32(payload) != *header.crc) {
+  const bool verify =
+      options_.verify_checksums == ChecksumPolicy::kAlways ||
+      (options_.verify_checksums == ChecksumPolicy::kSmallPages && header.compressed_size <= kSmallPageBytes);
+  if (verify && header.crc && crc32(payload) != *header.crc) {
     throw_corrupt(position_, "page: the checksum does not match");
   }
 

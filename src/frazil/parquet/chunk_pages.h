@@ -37,7 +37,7 @@ class ChunkPages {
  public:
   struct Options {
     size_t window_bytes = size_t{256} << 10;
-    bool verify_checksums = false;
+    ChecksumPolicy verify_checksums = ChecksumPolicy::kNever;
   };
 
   // Borrows all, for its life.

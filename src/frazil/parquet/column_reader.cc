@@ -166,7 +166,7 @@ bool ColumnReader::load_page(MemorySource& memory) {
       start_page();
     }
   }
-  return true;
+  return values_.prepare(memory);
 }
 
 bool ColumnReader::load_dictionary(MemorySource& memory) {
@@ -218,8 +218,8 @@ void ColumnReader::start_page() {
   try {
     start_levels(page, values);
     if (!values_.start(page.header.encoding, values)) {
-      throw_error(ErrorKind::kUnsupported, "encoding {} of column '{}' is not read yet",
-                  to_string(page.header.encoding), path_);
+      throw_error(ErrorKind::kUnsupported, "encoding {} of column '{}' is not read", to_string(page.header.encoding),
+                  path_);
     }
   } catch (const Error&) {
     page_left_ = 0;
@@ -385,8 +385,7 @@ ArrayPtr ColumnReader::finish_batch(MemorySource& memory) {
 
 void ColumnReader::close() {
   pages_.close();
-  values_.clear_dictionary();
-  values_.dictionary_storage() = Block();
+  values_.close();
 }
 
 // ---- Looking ahead ----

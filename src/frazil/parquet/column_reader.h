@@ -86,7 +86,7 @@ class ColumnReader {
 
   // Bytes of the pool that it holds.
   size_t bytes_in_use() const {
-    return pages_.bytes_in_use() + values_.dictionary_storage().bytes_in_use() + validity_.bytes_in_use() +
+    return pages_.bytes_in_use() + values_.bytes_in_use() + validity_.bytes_in_use() +
            fixed_.bytes_in_use() + data_.bytes_in_use();
   }
 

@@ -72,7 +72,7 @@ bool read_all(const std::string& bytes, const std::string& path, bool checksums 
     auto metadata = read_metadata(*file, pool);
     ReadOptions options = readable_columns(file, metadata);
     options.batch_rows = 1000;
-    options.verify_checksums = checksums;
+    options.verify_checksums = checksums ? ChecksumPolicy::kAlways : ChecksumPolicy::kNever;
     options.validate_utf8 = true;
     arrow_schema(metadata->schema());
     BatchReader reader(file, metadata, options, pool);

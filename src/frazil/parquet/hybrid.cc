@@ -17,7 +17,37 @@ HybridReader::HybridReader(std::span<const std::byte> bytes, int width)
   }
 }
 
+HybridReader HybridReader::bit_packed(std::span<const std::byte> bytes, int width, size_t count) {
+  HybridReader reader(bytes, width);
+  if (width == 0) {
+    reader.run_left_ = count;
+    reader.cursor_ = reader.end_;
+    return reader;
+  }
+  reader.is_bit_packed_ = true;
+  reader.packed_ = bytes.data();
+  reader.packed_count_ = std::min<uint64_t>(count, uint64_t{bytes.size()} * 8 / static_cast<unsigned>(width));
+  return reader;
+}
+
+bool HybridReader::next_bit_packed_run() {
+  const auto value_at = [this](uint64_t position) {
+    uint32_t value = 0;
+    for (uint64_t bit = position * width_; bit < (position + 1) * width_; ++bit) {
+      value = value << 1 | (std::to_integer<uint32_t>(packed_[bit / 8]) >> (7 - bit % 8) & 1);
+    }
+    return value;
+  };
+  if (packed_position_ == packed_count_) return false;
+  is_repeated_ = true;
+  value_ = value_at(packed_position_);
+  run_left_ = 1;
+  while (packed_position_ + run_left_ < packed_count_ && value_at(packed_position_ + run_left_) == value_) ++run_left_;
+  return true;
+}
+
 bool HybridReader::next_run() {
+  if (is_bit_packed_) return run_left_ > 0 || next_bit_packed_run();
   while (run_left_ == 0) {
     uint64_t header = 0;
     int shift = 0;

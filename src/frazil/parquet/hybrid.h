@@ -24,6 +24,11 @@ class HybridReader {
   // Throws CorruptError unless `width` is 0..32.
   HybridReader(std::span<const std::byte> bytes, int width);
 
+  // BIT_PACKED, the levels of the oldest writers: no runs and no length, `count` values packed highest bits first into
+  // ceil(count * width / 8) bytes. Every value comes as a repeated run with its equal neighbours: slow and simple.
+  // Throws CorruptError unless `width` is 0..32; fewer bytes are fewer values.
+  static HybridReader bit_packed(std::span<const std::byte> bytes, int width, size_t count);
+
   // Makes the current run one with values left. False at the end of the bytes.
   bool next_run();
 
@@ -51,14 +56,18 @@ class HybridReader {
   size_t skip(size_t count);
 
  private:
+  bool next_bit_packed_run();
+
   const std::byte* cursor_ = nullptr;
   const std::byte* end_ = nullptr;
   const std::byte* packed_ = nullptr;
   uint64_t packed_position_ = 0;  // values of the packed run that are consumed
+  uint64_t packed_count_ = 0;     // bit_packed(): values in all
   uint64_t run_left_ = 0;
   uint32_t value_ = 0;
   uint8_t width_ = 0;
   bool is_repeated_ = false;
+  bool is_bit_packed_ = false;
 };
 
 }  // namespace frazil::parquet

@@ -15,6 +15,11 @@ namespace {
 const Kernels kBaseline = {
     .name = "baseline",
     .unpack = unpack_generic,
+    .unpack_wide = unpack_wide_generic,
+    .sum4 = sum4_generic,
+    .sum4_to_8 = sum4_to_8_generic,
+    .sum8 = sum8_generic,
+    .unsplit = unsplit_generic,
     .all_below = all_below_generic,
     .gather4 = gather4_generic,
     .gather8 = gather8_generic,

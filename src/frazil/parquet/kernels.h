@@ -14,6 +14,15 @@ struct Kernels {
   // Unpacks `count` values of `width` bits (1..32), lowest bits first, from a byte boundary. Writes up to the next
   // multiple of 32 values.
   void (*unpack)(const std::byte* source, int width, uint32_t* target, size_t count) noexcept;
+  // The same for widths 33..64. Writes up to the next multiple of 8 values.
+  void (*unpack_wide)(const std::byte* source, int width, uint64_t* target, size_t count) noexcept;
+  // Running sums, wrapping: target[i] = last + (deltas[0] + step) + ... + (deltas[i] + step). Returns the last of them.
+  // Target and deltas may be the same. Nothing behind target[count] is written.
+  uint32_t (*sum4)(const uint32_t* deltas, size_t count, uint32_t last, uint32_t step, uint32_t* target) noexcept;
+  uint64_t (*sum4_to_8)(const uint32_t* deltas, size_t count, uint64_t last, uint64_t step, uint64_t* target) noexcept;
+  uint64_t (*sum8)(const uint64_t* deltas, size_t count, uint64_t last, uint64_t step, uint64_t* target) noexcept;
+  // BYTE_STREAM_SPLIT: byte j of value i is source[j * stride + i]. Any width; nothing behind `count` values is written.
+  void (*unsplit)(const std::byte* source, size_t stride, size_t width, size_t count, std::byte* target) noexcept;
   // Whether every index is less than `limit`.
   bool (*all_below)(const uint32_t* indices, size_t count, uint32_t limit) noexcept;
   // target[i] = dictionary[indices[i]]. (No vpgather: scalar loads are faster since its microcode was mended.)

@@ -58,9 +58,34 @@ void unpack_avx2(const std::byte* source, int width, uint32_t* target, size_t co
   }
 }
 
+// Sums within the halves, then the low half's last value on all of the high half. `total` is the only chain from vector to
+// vector: one addition.
+uint32_t sum4_avx2(const uint32_t* deltas, size_t count, uint32_t last, uint32_t step, uint32_t* target) noexcept {
+  const __m256i steps = _mm256_set1_epi32(static_cast<int>(step));
+  const __m256i top = _mm256_set1_epi32(7);
+  const __m256i low_top = _mm256_set1_epi32(3);
+  __m256i total = _mm256_set1_epi32(static_cast<int>(last));
+  size_t i = 0;
+  for (; i + 8 <= count; i += 8) {
+    __m256i sum = _mm256_add_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(deltas + i)), steps);
+    sum = _mm256_add_epi32(sum, _mm256_slli_si256(sum, 4));
+    sum = _mm256_add_epi32(sum, _mm256_slli_si256(sum, 8));
+    const __m256i low = _mm256_permutevar8x32_epi32(sum, low_top);
+    sum = _mm256_add_epi32(sum, _mm256_blend_epi32(_mm256_setzero_si256(), low, 0xF0));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(target + i), _mm256_add_epi32(sum, total));
+    total = _mm256_add_epi32(total, _mm256_permutevar8x32_epi32(sum, top));
+  }
+  return sum4_generic(deltas + i, count - i, i == 0 ? last : target[i - 1], step, target + i);
+}
+
 const Kernels kAvx2 = {
     .name = "avx2",
     .unpack = unpack_avx2,
+    .unpack_wide = unpack_wide_generic,
+    .sum4 = sum4_avx2,
+    .sum4_to_8 = sum4_to_8_generic,
+    .sum8 = sum8_generic,
+    .unsplit = unsplit_generic,
     .all_below = all_below_generic,
     .gather4 = gather4_generic,
     .gather8 = gather8_generic,

@@ -51,6 +51,92 @@ void unpack_avx512(const std::byte* source, int width, uint32_t* target, size_t 
   }
 }
 
+// 8 values of W <= 57 bits lie within 57 bytes, each within 8 of them.
+struct UnpackWideTable {
+  uint8_t permutation[58][64] = {};
+  uint64_t shift[58][8] = {};
+
+  constexpr UnpackWideTable() {
+    for (int width = 33; width <= 57; ++width) {
+      for (int i = 0; i < 8; ++i) {
+        const int bit = i * width;
+        for (int byte = 0; byte < 8; ++byte) permutation[width][i * 8 + byte] = static_cast<uint8_t>(bit / 8 + byte);
+        shift[width][i] = static_cast<uint64_t>(bit % 8);
+      }
+    }
+  }
+};
+constexpr UnpackWideTable kUnpackWide;
+
+void unpack_wide_avx512(const std::byte* source, int width, uint64_t* target, size_t count) noexcept {
+  if (width > 57) {
+    unpack_wide_generic(source, width, target, count);
+    return;
+  }
+  const __m512i permutation = _mm512_loadu_si512(kUnpackWide.permutation[width]);
+  const __m512i shift = _mm512_loadu_si512(kUnpackWide.shift[width]);
+  const __m512i mask = _mm512_set1_epi64(static_cast<int64_t>((uint64_t{1} << width) - 1));
+  for (size_t i = 0; i < count; i += 8) {
+    const __m512i lanes = _mm512_permutexvar_epi8(permutation, _mm512_loadu_si512(source));
+    _mm512_storeu_si512(target + i, _mm512_and_si512(_mm512_srlv_epi64(lanes, shift), mask));
+    source += width;
+  }
+}
+
+// Sums of a vector by shifts of 1, 2, 4 and 8 lanes; `total` is the only chain from vector to vector: one addition.
+uint32_t sum4_avx512(const uint32_t* deltas, size_t count, uint32_t last, uint32_t step, uint32_t* target) noexcept {
+  const __m512i zero = _mm512_setzero_si512();
+  const __m512i steps = _mm512_set1_epi32(static_cast<int>(step));
+  const __m512i top = _mm512_set1_epi32(15);
+  __m512i total = _mm512_set1_epi32(static_cast<int>(last));
+  size_t i = 0;
+  for (; i + 16 <= count; i += 16) {
+    __m512i sum = _mm512_add_epi32(_mm512_loadu_si512(deltas + i), steps);
+    sum = _mm512_add_epi32(sum, _mm512_alignr_epi32(sum, zero, 15));
+    sum = _mm512_add_epi32(sum, _mm512_alignr_epi32(sum, zero, 14));
+    sum = _mm512_add_epi32(sum, _mm512_alignr_epi32(sum, zero, 12));
+    sum = _mm512_add_epi32(sum, _mm512_alignr_epi32(sum, zero, 8));
+    _mm512_storeu_si512(target + i, _mm512_add_epi32(sum, total));
+    total = _mm512_add_epi32(total, _mm512_permutexvar_epi32(top, sum));
+  }
+  return sum4_generic(deltas + i, count - i, i == 0 ? last : target[i - 1], step, target + i);
+}
+
+inline __m512i sum_lanes8(__m512i sum) noexcept {
+  const __m512i zero = _mm512_setzero_si512();
+  sum = _mm512_add_epi64(sum, _mm512_alignr_epi64(sum, zero, 7));
+  sum = _mm512_add_epi64(sum, _mm512_alignr_epi64(sum, zero, 6));
+  return _mm512_add_epi64(sum, _mm512_alignr_epi64(sum, zero, 4));
+}
+
+uint64_t sum4_to_8_avx512(const uint32_t* deltas, size_t count, uint64_t last, uint64_t step,
+                          uint64_t* target) noexcept {
+  const __m512i steps = _mm512_set1_epi64(static_cast<int64_t>(step));
+  const __m512i top = _mm512_set1_epi64(7);
+  __m512i total = _mm512_set1_epi64(static_cast<int64_t>(last));
+  size_t i = 0;
+  for (; i + 8 <= count; i += 8) {
+    const __m256i narrow = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(deltas + i));
+    const __m512i sum = sum_lanes8(_mm512_add_epi64(_mm512_cvtepu32_epi64(narrow), steps));
+    _mm512_storeu_si512(target + i, _mm512_add_epi64(sum, total));
+    total = _mm512_add_epi64(total, _mm512_permutexvar_epi64(top, sum));
+  }
+  return sum4_to_8_generic(deltas + i, count - i, i == 0 ? last : target[i - 1], step, target + i);
+}
+
+uint64_t sum8_avx512(const uint64_t* deltas, size_t count, uint64_t last, uint64_t step, uint64_t* target) noexcept {
+  const __m512i steps = _mm512_set1_epi64(static_cast<int64_t>(step));
+  const __m512i top = _mm512_set1_epi64(7);
+  __m512i total = _mm512_set1_epi64(static_cast<int64_t>(last));
+  size_t i = 0;
+  for (; i + 8 <= count; i += 8) {
+    const __m512i sum = sum_lanes8(_mm512_add_epi64(_mm512_loadu_si512(deltas + i), steps));
+    _mm512_storeu_si512(target + i, _mm512_add_epi64(sum, total));
+    total = _mm512_add_epi64(total, _mm512_permutexvar_epi64(top, sum));
+  }
+  return sum8_generic(deltas + i, count - i, i == 0 ? last : target[i - 1], step, target + i);
+}
+
 void expand4_avx512(const uint8_t* bits, size_t bit_offset, size_t count, void* values) noexcept {
   auto* out = static_cast<uint32_t*>(values);
   size_t dense = total_ones(bits, bit_offset, count);
@@ -84,6 +170,11 @@ void expand8_avx512(const uint8_t* bits, size_t bit_offset, size_t count, void* 
 const Kernels kAvx512 = {
     .name = "avx512",
     .unpack = unpack_avx512,
+    .unpack_wide = unpack_wide_avx512,
+    .sum4 = sum4_avx512,
+    .sum4_to_8 = sum4_to_8_avx512,
+    .sum8 = sum8_avx512,
+    .unsplit = unsplit_generic,
     .all_below = all_below_generic,
     .gather4 = gather4_generic,
     .gather8 = gather8_generic,

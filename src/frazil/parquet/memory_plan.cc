@@ -25,7 +25,8 @@ struct ColumnFacts {
   size_t dictionary = 0;         // as ValueDecoder stores it
   size_t dictionary_window = 0;  // of a dictionary page, only while it is converted
   size_t dictionary_page = 0;
-  size_t data = 0;  // of a batch's variable values
+  size_t previous = 0;  // the value before, of DELTA_BYTE_ARRAY pages
+  size_t data = 0;      // of a batch's variable values
 
   void raise_to(const ColumnFacts& other) {
     window = std::max(window, other.window);
@@ -33,6 +34,7 @@ struct ColumnFacts {
     dictionary = std::max(dictionary, other.dictionary);
     dictionary_window = std::max(dictionary_window, other.dictionary_window);
     dictionary_page = std::max(dictionary_page, other.dictionary_page);
+    previous = std::max(previous, other.previous);
     data = std::max(data, other.data);
   }
 };
@@ -95,11 +97,13 @@ void add_footer_facts(const ColumnReader& column, const ColumnChunk& chunk, size
     facts.dictionary = std::max(facts.dictionary,
                                 dictionary_storage(column.conversion(), column.is_variable(), uncompressed, kUnknown));
   }
+  const bool prefixes = chunk.declares(Encoding::kDeltaByteArray) || chunk.encodings == 0;
+  if (prefixes) facts.previous = std::max(facts.previous, uncompressed);
   if (!column.is_variable()) return;
   size_t data = unencoded_bytes(chunk);
   if (column.conversion().source_width > 0) {
     data = times(group_rows, static_cast<size_t>(column.conversion().source_width));
-  } else if (!dictionary) {
+  } else if (!dictionary && !prefixes) {
     data = std::min(data, uncompressed);
   }
   facts.data = std::max(facts.data, data);
@@ -177,6 +181,8 @@ void add_page_facts(const InputFile& file, const ColumnReader& column, const Col
           std::max(facts.dictionary, dictionary_storage(column.conversion(), is_variable, uncompressed, count));
     } else if (header.type == PageType::kData || header.type == PageType::kDataV2) {
       rows += count;
+      const bool prefixes = header.encoding == Encoding::kDeltaByteArray;
+      if (prefixes) facts.previous = std::max(facts.previous, uncompressed);
       if (is_variable) {
         const bool indexed =
             header.encoding == Encoding::kPlainDictionary || header.encoding == Encoding::kRleDictionary;
@@ -185,6 +191,8 @@ void add_page_facts(const InputFile& file, const ColumnReader& column, const Col
           data = times(count, source_width);
         } else if (indexed) {
           data = times(count, dictionary_page);
+        } else if (prefixes) {
+          data = times(count, uncompressed);
         }
         pages.push_back({count, data});
       }
@@ -285,7 +293,7 @@ MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, std:
   size_t dictionary_extra = 0;  // columns load their dictionaries one after the other
   for (size_t i = 0; i < columns.size(); ++i) {
     const ColumnReader& column = columns[i];
-    for (size_t bytes : {facts[i].window, facts[i].page, facts[i].dictionary}) {
+    for (size_t bytes : {facts[i].window, facts[i].page, facts[i].dictionary, facts[i].previous}) {
       working = plus(working, block_bytes(bytes));
     }
     size_t extra = block_bytes(facts[i].dictionary_page);

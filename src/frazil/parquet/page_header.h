@@ -17,6 +17,14 @@ namespace frazil::parquet {
 // Larger ones are refused; statistics make a header large.
 inline constexpr size_t kPageHeaderBytesMax = size_t{16} << 20;
 
+// Which pages with a checksum are held against it (see ReadOptions::verify_checksums).
+enum class ChecksumPolicy : uint8_t {
+  kNever,
+  kSmallPages,  // of at most kSmallPageBytes, levels included, as they lie in the file
+  kAlways,
+};
+inline constexpr int32_t kSmallPageBytes = 64 << 10;
+
 struct PageHeader {
   PageType type = PageType::kUnknown;
   int32_t uncompressed_size = 0;  // levels included; not negative

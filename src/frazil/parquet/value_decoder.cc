@@ -8,6 +8,7 @@
 #include "frazil/base/byte_reader.h"
 #include "frazil/base/error.h"
 #include "frazil/base/utf8.h"
+#include "frazil/parquet/value_bytes.h"
 
 namespace frazil::parquet {
 
@@ -15,26 +16,14 @@ namespace {
 
 constexpr uint64_t kNoOffset = CorruptError::kNoOffset;  // the caller knows the page's offset and adds it
 
-[[noreturn]] void throw_values_end(size_t wanted) {
-  throw_corrupt(kNoOffset, "the page ends where {} more values are expected", wanted);
-}
-
-// Copies in steps of 16 bytes, up to 15 behind the end on both sides: short values take one load and one store.
-inline void copy_padded(std::byte* target, const std::byte* source, size_t size) {
-  std::memcpy(target, source, 16);
-  for (size_t done = 16; done < size; done += 16) std::memcpy(target + done, source + done, 16);
-}
-
-// The length of the value at `source`; throws unless it and its bytes are there.
-inline uint32_t checked_length(const std::byte* source, const std::byte* end, size_t wanted) {
-  const auto left = static_cast<size_t>(end - source);
-  if (left < 4) throw_values_end(wanted);
-  const auto length = load<uint32_t>(source);
-  if (length > left - 4) throw_corrupt(kNoOffset, "a value of {} bytes in the last {} of the page", length, left - 4);
-  return length;
-}
+// Bytes of values that are put together before they are converted.
+constexpr size_t kConvertBytes = size_t{8} << 10;
 
 }  // namespace
+
+void throw_values_end(size_t wanted) {
+  throw_corrupt(kNoOffset, "the page ends where {} more values are expected", wanted);
+}
 
 // ---- Dictionary ----
 
@@ -104,6 +93,7 @@ void ValueDecoder::clear_dictionary() {
   dictionary_data_bytes_ = 0;
   has_dictionary_ = false;
   method_ = Method::kNone;
+  previous_size_ = 0;  // a row group starts
 }
 
 // ---- Pages ----
@@ -138,42 +128,244 @@ bool ValueDecoder::start(Encoding encoding, std::span<const std::byte> values) {
       cursor_.indices = HybridReader(values.subspan(1), std::to_integer<int>(values[0]));
       return true;
     }
+    case Encoding::kDeltaBinaryPacked:
+      if (type_ != PhysicalType::kInt32 && type_ != PhysicalType::kInt64) return false;
+      method_ = Method::kDelta;
+      cursor_.deltas = DeltaReader(values);
+      return true;
+    case Encoding::kDeltaLengthByteArray:
+      if (type_ != PhysicalType::kByteArray) return false;
+      method_ = Method::kDeltaLength;
+      cursor_.deltas = DeltaReader(values);
+      cursor_.plain = cursor_.deltas.find_end();
+      return true;
+    case Encoding::kDeltaByteArray:
+      if (type_ != PhysicalType::kByteArray && type_ != PhysicalType::kFixedLenByteArray) return false;
+      method_ = Method::kDeltaPrefix;
+      start_delta_prefix(values);
+      return true;
+    case Encoding::kByteStreamSplit: {
+      const auto width = static_cast<size_t>(conversion_.source_width);
+      if (type_ == PhysicalType::kInt96 || width == 0 || (conversion_.convert != nullptr && width > kConvertBytes)) {
+        return false;
+      }
+      method_ = Method::kSplit;
+      split_count_ = values.size() / width;
+      if (split_count_ * width != values.size()) {
+        throw_corrupt(kNoOffset, "{} bytes of split values of {} bytes", values.size(), width);
+      }
+      return true;
+    }
     default:
       return false;
   }
 }
 
-void ValueDecoder::decode_fixed(size_t count, std::byte* target) {
-  if (method_ == Method::kDictionary) {
-    decode_dictionary_fixed(count, target);
-  } else {
-    decode_plain_fixed(count, target);
+void ValueDecoder::start_delta_prefix(std::span<const std::byte> values) {
+  cursor_.prefixes = DeltaReader(values);
+  const std::byte* rests = cursor_.prefixes.find_end();
+  cursor_.deltas = DeltaReader({rests, end_});
+  cursor_.plain = cursor_.deltas.find_end();
+  if (cursor_.prefixes.left() != cursor_.deltas.left()) {
+    throw_corrupt(kNoOffset, "{} prefixes and {} rests of values", cursor_.prefixes.left(), cursor_.deltas.left());
   }
+  // All lengths are looked at once, so that later ones need no check.
+  DeltaReader prefix_reader = cursor_.prefixes;
+  DeltaReader rest_reader = cursor_.deltas;
+  uint32_t prefix[kScratch + 32];
+  uint32_t rest[kScratch + 32];
+  uint64_t rest_bytes = 0;
+  size_t size = 0;
+  longest_ = 0;
+  prefix_bytes_ = 0;
+  bool is_first = true;
+  while (prefix_reader.left() > 0) {
+    const auto part = static_cast<size_t>(std::min<uint64_t>(prefix_reader.left(), kScratch));
+    read_lengths(prefix_reader, part, prefix);
+    rest_bytes += read_lengths(rest_reader, part, rest);
+    if (rest_bytes > plain_left(cursor_)) {
+      throw_corrupt(kNoOffset, "values of {} bytes in the last {} of the page", rest_bytes, plain_left(cursor_));
+    }
+    if (is_first) {
+      // Writers before parquet-mr 1.8 went on from the last value of the page before (PARQUET-246).
+      if (prefix[0] == 0) previous_size_ = 0;
+      size = previous_size_;
+      is_first = false;
+    }
+    for (size_t i = 0; i < part; ++i) {
+      if (prefix[i] > size) throw_corrupt(kNoOffset, "a prefix of {} bytes of a value of {}", prefix[i], size);
+      size = size_t{prefix[i]} + rest[i];
+      longest_ = std::max(longest_, size);
+      prefix_bytes_ += size;
+      if (conversion_.source_width > 0 && size != static_cast<size_t>(conversion_.source_width)) {
+        throw_corrupt(kNoOffset, "a value of {} bytes in a column of {}", size, conversion_.source_width);
+      }
+    }
+  }
+}
+
+bool ValueDecoder::prepare(MemorySource& memory) {
+  if (method_ != Method::kDeltaPrefix) return true;
+  const size_t needed = std::max(longest_, previous_size_);
+  if (previous_.capacity() > 0 && previous_.capacity() >= needed) return true;
+  if (previous_size_ == 0) memory.free(previous_);
+  Block larger;
+  if (!memory.allocate(larger, std::max<size_t>(needed, 64))) return false;
+  if (previous_size_ > 0) std::memcpy(larger.data(), previous_.data(), previous_size_);
+  memory.free(previous_);
+  previous_ = std::move(larger);
+  return true;
+}
+
+void ValueDecoder::close() {
+  clear_dictionary();
+  dictionary_ = Block();
+  previous_ = Block();
+}
+
+void ValueDecoder::decode_fixed(size_t count, std::byte* target) {
+  switch (method_) {
+    case Method::kDictionary:
+      decode_dictionary_fixed(count, target);
+      return;
+    case Method::kDelta:
+      if (type_ == PhysicalType::kInt32) {
+        decode_delta_fixed<uint32_t>(count, target);
+      } else {
+        decode_delta_fixed<uint64_t>(count, target);
+      }
+      return;
+    case Method::kDeltaLength:
+      decode_delta_length_converted(count, target);
+      return;
+    case Method::kDeltaPrefix:
+      decode_delta_prefix_fixed(count, target);
+      return;
+    case Method::kSplit:
+      decode_split_fixed(count, target);
+      return;
+    default:
+      decode_plain_fixed(count, target);
+  }
+}
+
+void ValueDecoder::convert_fixed(const std::byte* source, size_t count, std::byte* target) const {
+  if (!conversion_.convert(source, count, target, conversion_.parameters)) {
+    throw_corrupt(kNoOffset, "a value is out of the range of its type");
+  }
+}
+
+void ValueDecoder::convert_one(const std::byte* source, size_t size, std::byte* target) const {
+  if (!conversion_.convert_bytes(source, size, target)) {
+    throw_corrupt(kNoOffset, "a value of {} bytes is out of the range of its type", size);
+  }
+}
+
+template <typename T>
+void ValueDecoder::decode_delta_fixed(size_t count, std::byte* target) {
+  if (conversion_.is_identity()) {
+    cursor_.deltas.read(*kernels_, reinterpret_cast<T*>(target), count);
+    return;
+  }
+  T scratch[kScratch];
+  while (count > 0) {
+    const size_t part = std::min(count, kScratch);
+    cursor_.deltas.read(*kernels_, scratch, part);
+    convert_fixed(reinterpret_cast<const std::byte*>(scratch), part, target);
+    target += part * static_cast<size_t>(conversion_.target_width);
+    count -= part;
+  }
+}
+
+void ValueDecoder::decode_split_fixed(size_t count, std::byte* target) {
+  require_fixed(cursor_, count);
+  const auto width = static_cast<size_t>(conversion_.source_width);
+  const std::byte* source = cursor_.plain + cursor_.position;
+  cursor_.position += count;
+  if (conversion_.is_identity()) {
+    kernels_->unsplit(source, split_count_, width, count, target);
+    return;
+  }
+  alignas(16) std::byte scratch[kConvertBytes + kBlockPadding];
+  while (count > 0) {
+    const size_t part = std::min(count, kConvertBytes / width);
+    kernels_->unsplit(source, split_count_, width, part, scratch);
+    convert_fixed(scratch, part, target);
+    source += part;
+    target += part * static_cast<size_t>(conversion_.target_width);
+    count -= part;
+  }
+}
+
+void ValueDecoder::decode_delta_length_converted(size_t count, std::byte* target) {
+  uint32_t lengths[kScratch + 32];
+  while (count > 0) {
+    const size_t part = std::min(count, kScratch);
+    const uint64_t bytes = read_lengths(cursor_.deltas, part, lengths);
+    if (bytes > plain_left(cursor_)) throw_values_end(count);
+    for (size_t i = 0; i < part; ++i) {
+      convert_one(cursor_.plain, lengths[i], target);
+      cursor_.plain += lengths[i];
+      target += conversion_.target_width;
+    }
+    count -= part;
+  }
+}
+
+// Puts the next values together in previous_, one after the other. The lengths were checked by start_delta_prefix.
+template <typename Visit>
+void ValueDecoder::visit_delta_prefix(size_t count, Visit&& visit) {
+  uint32_t prefix[kScratch + 32];
+  uint32_t rest[kScratch + 32];
+  while (count > 0) {
+    const size_t part = std::min(count, kScratch);
+    cursor_.prefixes.read(*kernels_, prefix, part);
+    cursor_.deltas.read(*kernels_, rest, part);
+    for (size_t i = 0; i < part; ++i) {
+      if (rest[i] > 0) std::memcpy(previous_.data() + prefix[i], cursor_.plain, rest[i]);
+      cursor_.plain += rest[i];
+      previous_size_ = size_t{prefix[i]} + rest[i];
+      prefix_bytes_ -= previous_size_;
+      visit(previous_.data(), previous_size_);
+    }
+    count -= part;
+  }
+}
+
+void ValueDecoder::decode_delta_prefix_fixed(size_t count, std::byte* target) {
+  const auto width = static_cast<size_t>(conversion_.target_width);
+  visit_delta_prefix(count, [&](const std::byte* value, size_t size) {
+    if (conversion_.convert_bytes != nullptr) {
+      convert_one(value, size, target);
+    } else if (conversion_.convert != nullptr) {
+      convert_fixed(value, 1, target);
+    } else {
+      std::memcpy(target, value, width);
+    }
+    target += width;
+  });
 }
 
 void ValueDecoder::decode_plain_fixed(size_t count, std::byte* target) {
   if (conversion_.convert_bytes != nullptr) {
-    decode_plain_converted_bytes(cursor_.plain, end_, count, target);
+    decode_plain_converted_bytes(count, target);
     return;
   }
   const auto width = static_cast<size_t>(conversion_.source_width);
   if (count > plain_left(cursor_) / width) throw_values_end(count);
   if (conversion_.convert == nullptr) {
     if (count > 0) std::memcpy(target, cursor_.plain, count * width);
-  } else if (!conversion_.convert(cursor_.plain, count, target, conversion_.parameters)) {
-    throw_corrupt(kNoOffset, "a value is out of the range of its type");
+  } else {
+    convert_fixed(cursor_.plain, count, target);
   }
   cursor_.plain += count * width;
 }
 
-void ValueDecoder::decode_plain_converted_bytes(const std::byte*& source, const std::byte* end, size_t count,
-                                                std::byte* target) const {
+void ValueDecoder::decode_plain_converted_bytes(size_t count, std::byte* target) {
   for (size_t i = 0; i < count; ++i) {
-    const uint32_t length = checked_length(source, end, count - i);
-    if (!conversion_.convert_bytes(source + 4, length, target)) {
-      throw_corrupt(kNoOffset, "a value of {} bytes is out of the range of its type", length);
-    }
-    source += 4 + size_t{length};
+    const uint32_t length = checked_length(cursor_.plain, end_, count - i);
+    convert_one(cursor_.plain + 4, length, target);
+    cursor_.plain += 4 + size_t{length};
     target += conversion_.target_width;
   }
 }
@@ -246,10 +438,10 @@ void ValueDecoder::decode_dictionary_fixed(size_t count, std::byte* target) {
 
 void ValueDecoder::decode_bits(size_t count, uint8_t* target, size_t bit_offset) {
   if (method_ == Method::kPlainBits) {
-    if (count > plain_left(cursor_) * 8 - cursor_.bit) throw_values_end(count);
-    copy_bits(reinterpret_cast<const uint8_t*>(cursor_.plain), cursor_.bit, target, bit_offset, count);
-    cursor_.plain += (cursor_.bit + count) / 8;
-    cursor_.bit = (cursor_.bit + count) % 8;
+    if (count > plain_left(cursor_) * 8 - cursor_.position) throw_values_end(count);
+    copy_bits(reinterpret_cast<const uint8_t*>(cursor_.plain), cursor_.position, target, bit_offset, count);
+    cursor_.plain += (cursor_.position + count) / 8;
+    cursor_.position = (cursor_.position + count) % 8;
     return;
   }
   while (count > 0) {
@@ -268,203 +460,48 @@ void ValueDecoder::decode_bits(size_t count, uint8_t* target, size_t bit_offset)
   }
 }
 
-// ---- Bytes ----
-
-template <typename Offset>
-void ValueDecoder::check_text(const std::byte* data, size_t from, const Offset* ends, size_t count) const {
-  if (count == 0) return;
-  const char* text = reinterpret_cast<const char*>(data);
-  const auto to = static_cast<size_t>(ends[count - 1]);
-  const std::string_view all(text + from, to - from);
-  if (is_ascii(all)) return;
-  if (!is_valid_utf8(all)) throw_corrupt(kNoOffset, "a value is not UTF-8");
-  // All together are: each one is, if none starts inside of a code point.
-  for (size_t i = 0; i + 1 < count; ++i) {
-    const auto start = static_cast<size_t>(ends[i]);
-    if (start < to && (static_cast<uint8_t>(text[start]) & 0xC0) == 0x80)
-      throw_corrupt(kNoOffset, "a value is not UTF-8");
-  }
-}
-
-namespace {
-
-// One part of decode_plain_bytes: values from `source` on, until `count` of them, one that passes `end`, or one that does
-// not fit.
-struct PlainBytes {
-  const std::byte* source;
-  const std::byte* end;
-  std::byte* data;
-  size_t position;
-  size_t capacity;
-};
-
-// Where a value starts depends on the length of the one before: a chain of loads, 5 cycles each. Strings of a column often
-// have one length, or few: with kPredict the next place is computed from the length before, and the processor's branch
-// predictor, which checks it, runs ahead of the loads. `changes` counts how often that was wrong.
-template <bool kPredict, typename Offset>
-size_t copy_plain_bytes(PlainBytes& state, size_t count, Offset* ends, size_t& changes) {
-  const std::byte* source = state.source;
-  size_t position = state.position;
-  uint32_t before = load<uint32_t>(source);
-  size_t step = before;
-  asm volatile("" : "+r"(step));  // else the compiler sees that step is always the length just loaded
-  size_t wrong = 0;
-  size_t i = 0;
-  for (; i < count; ++i) {
-    const auto length = load<uint32_t>(source);
-    if constexpr (kPredict) {
-      if (length != before) {
-        before = length;
-        step = length;
-        asm volatile("" : "+r"(step));
-        ++wrong;
-      }
-    } else {
-      step = length;
-      wrong += length != before ? 1 : 0;
-      before = length;
-    }
-    const std::byte* next = source + 4 + step;
-    if (next > state.end || step > state.capacity - position) break;
-    copy_padded(state.data + position, source + 4, step);
-    source = next;
-    position += step;
-    ends[i] = static_cast<Offset>(position);
-  }
-  state.source = source;
-  state.position = position;
-  changes = wrong;
-  return i;
-}
-
-}  // namespace
-
-template <typename Offset>
-size_t ValueDecoder::decode_plain_bytes(size_t count, Offset* ends, std::byte* data, size_t capacity, size_t& used) {
-  PlainBytes state{cursor_.plain, end_, data, used, capacity};
-  size_t done = 0;
-  while (done < count) {
-    const size_t part = std::min<size_t>(count - done, 256);
-    size_t changes = 0;
-    const size_t copied = lengths_vary_ ? copy_plain_bytes<false>(state, part, ends + done, changes)
-                                        : copy_plain_bytes<true>(state, part, ends + done, changes);
-    lengths_vary_ = changes > part / 16;
-    done += copied;
-    if (copied < part) {
-      checked_length(state.source, end_, count - done);  // throws if it was not for want of room
-      break;
-    }
-  }
-  cursor_.plain = state.source;
-  used = state.position;
-  return done;
-}
-
-// FIXED_LEN_BYTE_ARRAY as bytes.
-template <typename Offset>
-size_t ValueDecoder::decode_fixed_bytes(size_t count, Offset* ends, std::byte* data, size_t capacity, size_t& used) {
-  const auto width = static_cast<size_t>(conversion_.source_width);
-  if (count > plain_left(cursor_) / width) throw_values_end(count);
-  count = std::min(count, (capacity - used) / width);
-  if (count > 0) std::memcpy(data + used, cursor_.plain, count * width);
-  cursor_.plain += count * width;
-  for (size_t i = 0; i < count; ++i) ends[i] = static_cast<Offset>(used + (i + 1) * width);
-  used += count * width;
-  return count;
-}
-
-template <typename Offset>
-size_t ValueDecoder::decode_dictionary_bytes(size_t count, Offset* ends, std::byte* data, size_t capacity,
-                                             size_t& used) {
-  uint32_t scratch[kScratch + 32];
-  const Entry* const entry = entries();
-  const std::byte* const bytes = dictionary_data();
-  size_t done = 0;
-  while (done < count) {
-    const Cursor before = cursor_;
-    if (!cursor_.indices.next_run()) throw_values_end(count - done);
-    auto part = static_cast<size_t>(std::min<uint64_t>({cursor_.indices.run_left(), count - done, kScratch}));
-    size_t position = used;
-    if (cursor_.indices.is_repeated()) {
-      const uint32_t index = cursor_.indices.repeated_value();
-      check_index(index);
-      const Entry value = entry[index];
-      if (value.length > 0) part = std::min(part, (capacity - position) / value.length);
-      for (size_t i = 0; i < part; ++i) {
-        copy_padded(data + position, bytes + value.offset, value.length);
-        position += value.length;
-        ends[done + i] = static_cast<Offset>(position);
-      }
-      cursor_.indices.skip_in_run(part);
-    } else {
-      cursor_.indices.unpack(*kernels_, scratch, part);
-      check_indices(scratch, part);
-      if (part * dictionary_value_bytes_max_ > capacity - position) {
-        size_t fitting = 0;
-        for (size_t sum = 0; fitting < part; ++fitting) {
-          sum += entry[scratch[fitting]].length;
-          if (sum > capacity - position) break;
-        }
-        if (fitting < part) {
-          cursor_ = before;
-          part = fitting;
-          skip(part);
-        }
-      }
-      for (size_t i = 0; i < part; ++i) {
-        const Entry value = entry[scratch[i]];
-        copy_padded(data + position, bytes + value.offset, value.length);
-        position += value.length;
-        ends[done + i] = static_cast<Offset>(position);
-      }
-    }
-    used = position;
-    if (part == 0) break;
-    done += part;
-  }
-  return done;
-}
-
-template <typename Offset>
-size_t ValueDecoder::decode_any_bytes(size_t count, Offset* ends, std::byte* data, size_t capacity, size_t& used) {
-  if (method_ == Method::kDictionary) return decode_dictionary_bytes(count, ends, data, capacity, used);
-  const size_t from = used;
-  const size_t done = conversion_.source_width > 0 ? decode_fixed_bytes(count, ends, data, capacity, used)
-                                                   : decode_plain_bytes(count, ends, data, capacity, used);
-  if (validate_utf8_ && conversion_.is_text) check_text(data, from, ends, done);
-  return done;
-}
-
-size_t ValueDecoder::decode_bytes(size_t count, int32_t* ends, std::byte* data, size_t capacity, size_t& used) {
-  return decode_any_bytes(count, ends, data, capacity, used);
-}
-
-size_t ValueDecoder::decode_bytes(size_t count, int64_t* ends, std::byte* data, size_t capacity, size_t& used) {
-  return decode_any_bytes(count, ends, data, capacity, used);
-}
-
 void ValueDecoder::skip(size_t count) {
   switch (method_) {
     case Method::kNone:
       return;
     case Method::kPlain: {
       if (conversion_.source_width > 0) {
-        const auto width = static_cast<size_t>(conversion_.source_width);
-        if (count > plain_left(cursor_) / width) throw_values_end(count);
-        cursor_.plain += count * width;
+        require_fixed(cursor_, count);
+        cursor_.plain += count * static_cast<size_t>(conversion_.source_width);
         return;
       }
       for (size_t i = 0; i < count; ++i) cursor_.plain += 4 + size_t{checked_length(cursor_.plain, end_, count - i)};
       return;
     }
     case Method::kPlainBits:
-      if (count > plain_left(cursor_) * 8 - cursor_.bit) throw_values_end(count);
-      cursor_.plain += (cursor_.bit + count) / 8;
-      cursor_.bit = (cursor_.bit + count) % 8;
+      if (count > plain_left(cursor_) * 8 - cursor_.position) throw_values_end(count);
+      cursor_.plain += (cursor_.position + count) / 8;
+      cursor_.position = (cursor_.position + count) % 8;
       return;
     case Method::kRleBits:
     case Method::kDictionary:
       if (cursor_.indices.skip(count) < count) throw_values_end(count);
+      return;
+    case Method::kDelta:
+      cursor_.deltas.skip(*kernels_, count);
+      return;
+    case Method::kDeltaLength: {
+      uint32_t lengths[kScratch + 32];
+      while (count > 0) {
+        const size_t part = std::min(count, kScratch);
+        const uint64_t bytes = read_lengths(cursor_.deltas, part, lengths);
+        if (bytes > plain_left(cursor_)) throw_values_end(count);
+        cursor_.plain += bytes;
+        count -= part;
+      }
+      return;
+    }
+    case Method::kDeltaPrefix:
+      visit_delta_prefix(count, [](const std::byte*, size_t) {});
+      return;
+    case Method::kSplit:
+      require_fixed(cursor_, count);
+      cursor_.position += count;
       return;
   }
 }
@@ -476,7 +513,28 @@ size_t ValueDecoder::value_bytes_bound(size_t count) const {
     size_t bytes = 0;
     return __builtin_mul_overflow(count, dictionary_value_bytes_max_, &bytes) ? SIZE_MAX : bytes;
   }
+  if (method_ == Method::kDeltaPrefix) return prefix_bytes_;
   return plain_left(cursor_);
+}
+
+// The next lengths of delta-packed ones, and their sum.
+uint64_t ValueDecoder::read_lengths(DeltaReader& reader, size_t count, uint32_t* lengths) const {
+  reader.read(*kernels_, lengths, count);
+  uint64_t sum = 0;
+  uint32_t all = 0;
+  for (size_t i = 0; i < count; ++i) {
+    sum += lengths[i];
+    all |= lengths[i];
+  }
+  if (all >> 31 != 0) throw_corrupt(kNoOffset, "a value has a negative length");
+  return sum;
+}
+
+// Throws unless `count` more values of fixed width are there.
+void ValueDecoder::require_fixed(const Cursor& at, size_t count) const {
+  const size_t left = method_ == Method::kSplit ? split_count_ - at.position
+                                                : plain_left(at) / static_cast<size_t>(conversion_.source_width);
+  if (count > left) throw_values_end(count);
 }
 
 void ValueDecoder::lengths(Cursor& at, size_t count, uint32_t* lengths) const {
@@ -489,11 +547,28 @@ void ValueDecoder::lengths(Cursor& at, size_t count, uint32_t* lengths) const {
     for (size_t i = 0; i < count; ++i) lengths[i] = entry[scratch[i]].length;
     return;
   }
+  if (method_ == Method::kDeltaLength) {
+    const uint64_t bytes = read_lengths(at.deltas, count, lengths);
+    if (bytes > plain_left(at)) throw_values_end(count);
+    at.plain += bytes;
+    return;
+  }
+  if (method_ == Method::kDeltaPrefix) {
+    uint32_t prefix[kScratch + 32];
+    at.prefixes.read(*kernels_, prefix, count);
+    at.deltas.read(*kernels_, lengths, count);
+    for (size_t i = 0; i < count; ++i) lengths[i] += prefix[i];
+    return;
+  }
   if (conversion_.source_width > 0) {
     const auto width = static_cast<size_t>(conversion_.source_width);
-    if (count > plain_left(at) / width) throw_values_end(count);
+    require_fixed(at, count);
     std::fill_n(lengths, count, static_cast<uint32_t>(width));
-    at.plain += count * width;
+    if (method_ == Method::kSplit) {
+      at.position += count;
+    } else {
+      at.plain += count * width;
+    }
     return;
   }
   for (size_t i = 0; i < count; ++i) {

@@ -1,9 +1,15 @@
 // Decodes the values of one column, page after page, straight into Arrow buffers. Nulls are not its business: values
 // stand one after the other in a page, and so they are written; who knows the levels moves them to their rows.
 //
-//   PLAIN       BOOLEAN: bits;  BYTE_ARRAY: (length:u32 bytes)*;  others: fixed width, little-endian
-//   RLE         BOOLEAN: length:u32 hybrid of width 1
-//   dictionary  width:u8 hybrid of indices into the values of the dictionary page, which are PLAIN
+//   PLAIN                    BOOLEAN: bits;  BYTE_ARRAY: (length:u32 bytes)*;  others: fixed width, little-endian
+//   RLE                      BOOLEAN: length:u32 hybrid of width 1
+//   dictionary               width:u8 hybrid of indices into the values of the dictionary page, which are PLAIN
+//   DELTA_BINARY_PACKED      INT32, INT64: see delta.h
+//   DELTA_LENGTH_BYTE_ARRAY  BYTE_ARRAY: delta-packed lengths, then the bytes of all values
+//   DELTA_BYTE_ARRAY         BYTE_ARRAY, FIXED_LEN_BYTE_ARRAY: delta-packed lengths of the prefix shared with the value
+//                            before, then the rests as DELTA_LENGTH_BYTE_ARRAY
+//   BYTE_STREAM_SPLIT        FLOAT, DOUBLE, INT32, INT64, FIXED_LEN_BYTE_ARRAY: the first bytes of all values, then
+//                            their second bytes ...
 //
 // Pages must be readable for kBlockPadding bytes behind their end, targets writable for as many.
 #pragma once
@@ -13,6 +19,7 @@
 #include <span>
 
 #include "frazil/parquet/convert.h"
+#include "frazil/parquet/delta.h"
 #include "frazil/parquet/format.h"
 #include "frazil/parquet/hybrid.h"
 #include "frazil/parquet/kernels.h"
@@ -44,8 +51,13 @@ class ValueDecoder {
   // ---- Pages ----
 
   // Starts a page; borrows its bytes. Throws CorruptError for a damaged start, and false if the encoding is not read
-  // for this type.
+  // for this type. The lengths of DELTA_BYTE_ARRAY are walked and checked here, all of them.
   [[nodiscard]] bool start(Encoding encoding, std::span<const std::byte> values);
+  // After start and before anything below: takes what the page needs beside its target (DELTA_BYTE_ARRAY: the value
+  // before, as long as the longest of the page). False for want of memory; then it is called again.
+  [[nodiscard]] bool prepare(MemorySource& memory);
+  // Whoever passes over a page without start() says so: nothing of the page before is left for the next one.
+  void forget_previous() { previous_size_ = 0; }
 
   // Each throws CorruptError unless `count` more values are there and right.
   void decode_fixed(size_t count, std::byte* target);
@@ -54,7 +66,14 @@ class ValueDecoder {
   // fewer than `count` only where the next one would not fit in `capacity`. `used` grows.
   size_t decode_bytes(size_t count, int32_t* ends, std::byte* data, size_t capacity, size_t& used);
   size_t decode_bytes(size_t count, int64_t* ends, std::byte* data, size_t capacity, size_t& used);
+  // Dictionary indices, booleans, fixed widths and split streams are passed over without a look at them; BYTE_ARRAY costs
+  // its lengths, DELTA_BINARY_PACKED its sums unless they are the last of the page, DELTA_BYTE_ARRAY its rests.
   void skip(size_t count);
+
+  // What it holds of the pool.
+  size_t bytes_in_use() const { return dictionary_.bytes_in_use() + previous_.bytes_in_use(); }
+  // Frees it.
+  void close();
 
   // ---- Looking ahead, kBytes and kLargeBytes only ----
 
@@ -62,9 +81,11 @@ class ValueDecoder {
   size_t value_bytes_bound(size_t count) const;
   // A place in the page. Walking it does not move the decoder.
   struct Cursor {
-    const std::byte* plain = nullptr;
+    const std::byte* plain = nullptr;  // the next value, or the bytes of the next one's rest
     HybridReader indices;
-    size_t bit = 0;
+    DeltaReader deltas;    // values; lengths of values or rests
+    DeltaReader prefixes;  // DELTA_BYTE_ARRAY
+    size_t position = 0;   // bit of a byte of booleans; value of split streams
   };
   Cursor cursor() const { return cursor_; }
   // The byte lengths of the next `count` <= kScratch values at `at`, which moves behind them. Throws CorruptError as
@@ -75,7 +96,17 @@ class ValueDecoder {
   static constexpr size_t kScratch = 1024;
 
  private:
-  enum class Method : uint8_t { kNone, kPlain, kPlainBits, kRleBits, kDictionary };
+  enum class Method : uint8_t {
+    kNone,
+    kPlain,
+    kPlainBits,
+    kRleBits,
+    kDictionary,
+    kDelta,
+    kDeltaLength,
+    kDeltaPrefix,
+    kSplit,
+  };
   struct Entry {  // of a BYTE_ARRAY dictionary: where its bytes are
     uint32_t offset;
     uint32_t length;
@@ -86,10 +117,19 @@ class ValueDecoder {
   bool to_bytes() const { return conversion_.form == ValueForm::kBytes || conversion_.form == ValueForm::kLargeBytes; }
   size_t plain_left(const Cursor& at) const { return static_cast<size_t>(end_ - at.plain); }
 
+  void start_delta_prefix(std::span<const std::byte> values);
   void decode_plain_fixed(size_t count, std::byte* target);
-  void decode_plain_converted_bytes(const std::byte*& source, const std::byte* end, size_t count,
-                                    std::byte* target) const;
+  void decode_plain_converted_bytes(size_t count, std::byte* target);
   void decode_dictionary_fixed(size_t count, std::byte* target);
+  template <typename T>
+  void decode_delta_fixed(size_t count, std::byte* target);
+  void decode_split_fixed(size_t count, std::byte* target);
+  void decode_delta_length_converted(size_t count, std::byte* target);
+  void decode_delta_prefix_fixed(size_t count, std::byte* target);
+  template <typename Visit>
+  void visit_delta_prefix(size_t count, Visit&& visit);
+  void convert_fixed(const std::byte* source, size_t count, std::byte* target) const;
+  void convert_one(const std::byte* source, size_t size, std::byte* target) const;
   void gather(const uint32_t* indices, size_t count, std::byte* target) const;
   void fill(uint32_t index, size_t count, std::byte* target) const;
   void check_indices(const uint32_t* indices, size_t count) const;
@@ -102,6 +142,12 @@ class ValueDecoder {
   size_t decode_fixed_bytes(size_t count, Offset* ends, std::byte* data, size_t capacity, size_t& used);
   template <typename Offset>
   size_t decode_dictionary_bytes(size_t count, Offset* ends, std::byte* data, size_t capacity, size_t& used);
+  template <typename Offset>
+  size_t decode_delta_length_bytes(size_t count, Offset* ends, std::byte* data, size_t capacity, size_t& used);
+  template <typename Offset>
+  size_t decode_delta_prefix_bytes(size_t count, Offset* ends, std::byte* data, size_t capacity, size_t& used);
+  uint64_t read_lengths(DeltaReader& reader, size_t count, uint32_t* lengths) const;
+  void require_fixed(const Cursor& at, size_t count) const;
   template <typename Offset>
   void check_text(const std::byte* data, size_t from, const Offset* ends, size_t count) const;
 
@@ -118,6 +164,12 @@ class ValueDecoder {
   size_t dictionary_count_ = 0;
   size_t dictionary_value_bytes_max_ = 0;
   size_t dictionary_data_bytes_ = 0;
+  size_t split_count_ = 0;  // values of a BYTE_STREAM_SPLIT page
+  // DELTA_BYTE_ARRAY
+  Block previous_;  // the value before the next one
+  size_t previous_size_ = 0;
+  size_t longest_ = 0;       // value of the page
+  size_t prefix_bytes_ = 0;  // of all values of the page that are left
 };
 
 }  // namespace frazil::parquet

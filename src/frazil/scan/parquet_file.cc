@@ -83,7 +83,7 @@ std::unique_ptr<FormatReader> open_parquet(const ReadSetup& setup, const Task& t
   options.batch_rows = setup.batch_rows;
   options.batch_bytes_max = setup.batch_bytes_max;
   options.window_bytes = setup.window_bytes;
-  options.verify_checksums = setup.verify_checksums;
+  if (setup.verify_checksums) options.verify_checksums = parquet::ChecksumPolicy::kAlways;
   options.validate_utf8 = setup.validate_utf8;
   return std::make_unique<ParquetReader>(
       parquet::BatchReader(std::move(file), std::move(footer), std::move(options), pool));

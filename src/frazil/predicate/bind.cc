@@ -304,7 +304,7 @@ void renumber_columns(BoundNode& node, const std::vector<size_t>& numbers) {
 
 }  // namespace
 
-BoundPredicate bind(const Predicate& predicate, SchemaPtr schema, const BindOptions& options) {
+BoundPredicate bind_predicate(const Predicate& predicate, SchemaPtr schema, const BindOptions& options) {
   Binder binder(*schema, options);
   BoundNode root = binder.bind(rewrite_not(predicate));
   // Folding may have left no test of a column.

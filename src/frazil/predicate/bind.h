@@ -88,7 +88,7 @@ enum class TestKind : uint8_t {
   kNotStartsWith,
 };
 
-// On values that are not NaN unless it is one of kNan, kNotNan (bind() turns x = NaN into kNan).
+// On values that are not NaN unless it is one of kNan, kNotNan (bind_predicate() turns x = NaN into kNan).
 struct BoundTest {
   size_t column = 0;  // of BoundPredicate::columns()
   TestKind kind = TestKind::kNotNull;
@@ -134,6 +134,6 @@ struct BindOptions {
 
 // Throws Error(kNotFound) for a column that does not exist, Error(kInvalidArgument) naming column and type where the
 // test does not fit them. Constants are folded; the operands of AND and OR stand in order of cost. O(size log size).
-BoundPredicate bind(const Predicate& predicate, SchemaPtr schema, const BindOptions& options = {});
+BoundPredicate bind_predicate(const Predicate& predicate, SchemaPtr schema, const BindOptions& options = {});
 
 }  // namespace frazil::predicate

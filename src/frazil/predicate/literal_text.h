@@ -1,4 +1,4 @@
-// The texts of literals that parse() reads, to_text() writes and bind() reads again where a column takes strings.
+// The texts of literals that parse() reads, to_text() writes and bind_predicate() reads again where a column takes strings.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // Predicates: which rows are wanted, as a tree over named columns that knows no schema yet. Made by parse() from text
-// or by the makers below; bind() turns one into a test on typed columns.
+// or by the makers below; bind_predicate() turns one into a test on typed columns.
 //
 // A predicate is true, false or unknown for a row (SQL's three-valued logic), and a row is wanted where it is true.
 //
@@ -50,7 +50,7 @@ struct ColumnName {
 
 // ---- Literals ----
 
-// An exact decimal number of any size, kept as its text until bind() knows what it is compared with.
+// An exact decimal number of any size, kept as its text until bind_predicate() knows what it is compared with.
 //   number := ['-'] (digits ['.' digits*] | '.' digits) [(e|E) [+-] digits]
 struct Number {
   std::string text;

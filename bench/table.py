@@ -1,4 +1,10 @@
-"""The terminal's table: a block for each data set, case and number of threads, a row for each engine and configuration."""
+"""The terminal's table: a block for each data set, case and number of threads, a row for each engine and configuration.
+
+usage: table.py RESULT.json        prints the table of a result document again
+"""
+
+import json
+import sys
 
 from summary import BLOCK
 
@@ -46,3 +52,8 @@ def _number(value, decimals):
 
 def _ratio(ratio):
     return f"{ratio['median']:.2f} [{ratio['min']:.2f}-{ratio['max']:.2f}]" if ratio else ""
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1]) as file:
+        print(text(json.load(file)["summary"]))

@@ -15,10 +15,11 @@ import unittest.mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BENCH = os.path.dirname(HERE)
-sys.path.insert(0, BENCH)
+sys.path[:0] = [BENCH, HERE]
 
 import results
 import run
+import schema_test
 import workload
 
 ENGINE = os.path.join(HERE, "fake_jobs", "fake", "engine.py")
@@ -92,6 +93,7 @@ class Runner(unittest.TestCase):
         self.assertIn("no result within 2 s", rows["hanging"]["reason"])
         self.assertIn("delivered 999 rows, but 1000", rows["few_rows"]["reason"])
         self.assertEqual(rows["one"]["rounds"], 2)
+        self.assertEqual(schema_test.violations(self.document(), schema_test.documented()), [])
         timed = [call[1] for call in self.calls() if call[0] == "time"]
         for name in ("failing", "killed", "garbage", "wrong", "refusing"):
             self.assertNotIn(name, timed)  # its hash already told

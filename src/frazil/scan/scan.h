@@ -1,7 +1,6 @@
 // A scan: what to read of a table, planned into tasks (one a data file) and executed as a stream of batches.
 //
-//   Plan plan = plan_scan(context, source, options);
-//   auto stream = execute(context, source, plan, options);
+//   auto stream = open(context, source, options);
 //   while (auto batch = stream->next()) consume(*batch);
 #pragma once
 
@@ -64,18 +63,21 @@ struct Task {
   std::vector<spec::Literal> partition;  // one a field of the spec
 };
 
-struct Plan {
+// What a scan reads, known before any manifest.
+struct Target {
   const spec::Snapshot* snapshot = nullptr;  // nullptr: the table has none; points into the metadata
   spec::SchemaPtr table_schema;              // that goes with the snapshot
   spec::SchemaPtr schema;                    // what is selected of it, in the order in which it was asked for
   SchemaPtr arrow_schema;
-  std::vector<Task> tasks;
-  // The tasks' own memory, charged to the scan's pool.
-  size_t metadata_bytes = 0;
 };
 
-// Reads the manifest list, then the manifests on the context's threads, counted in `pool`. Throws Error(kNotFound) for
-// an unknown column or snapshot, Error(kUnsupported) if the snapshot has delete files.
+struct Plan : Target {
+  std::vector<Task> tasks;  // in task order
+};
+
+// Plans a whole scan. Reads the manifests on the context's threads, counted in `pool`. Throws Error(kNotFound) for an
+// unknown column or snapshot, Error(kUnsupported) if the snapshot has delete files. A stream does not need it: it plans
+// as it goes.
 Plan plan_scan(Context& context, const Source& source, const Options& options, MemoryPool& pool);
 
 // What a stream did so far. Readable while it runs.
@@ -91,9 +93,12 @@ class Stream : public BatchStream {
   virtual StreamStats stats() const = 0;
 };
 
-// Plans and starts. The stream keeps the source's metadata alive; context and file systems outlive it, but not its
-// batches. next() throws MemoryLimitError when the consumer holds so many batches that nothing can proceed, or when a
-// file needs more than the budget even alone.
+// Reads the manifest list and starts; manifests are read when their files are due, so that the first batch does not wait
+// for all of them and the tasks of a large table are never in memory together. Throws Error(kNotFound) for an unknown
+// column or snapshot, Error(kUnsupported) if the snapshot has delete files; a data manifest that cannot be read fails
+// next() when its files are due. The stream keeps the source's metadata alive; context and file systems outlive it, but
+// not its batches. next() throws MemoryLimitError when the consumer holds so many batches that nothing can proceed, or
+// when a file needs more than the budget even alone.
 std::unique_ptr<Stream> open(Context& context, const Source& source, const Options& options);
 
 }  // namespace frazil::scan

@@ -14,7 +14,9 @@
 #include "frazil/columnar/pretty.h"
 #include "frazil/io/counting_file_system.h"
 #include "frazil/io/file_systems.h"
+#include "frazil/manifest/manifest_list.h"
 #include "frazil/runtime/context.h"
+#include "frazil/scan/planner.h"
 
 namespace frazil::scan {
 namespace {
@@ -291,6 +293,51 @@ TEST(Scan, AMissingDataFileIsNamedAfterTheRowsBeforeIt) {
   EXPECT_EQ(rows, 12) << "in task order what precedes the missing file is delivered";
   EXPECT_FALSE(stream->next());
   stream.reset();
+  EXPECT_EQ(fixture.files.counters().files_open.load(), 0u);
+}
+
+// Three appends: three manifests with two files each.
+const char* const kAppends = "impala/hadoop_catalog/ice/iceberg_multiple_storage_locations";
+
+TEST(Scan, ReadsAManifestWhenItsFilesAreDue) {
+  Fixture fixture(kAppends, {.memory_budget_bytes = 64 * kMiB, .threads = 1});
+  const Planner planner(fixture.source(), {}, fixture.context.memory_pool());
+  ASSERT_EQ(planner.manifest_count(), 3u);
+  ASSERT_EQ(planner.read_manifest(0).size(), 2u);
+  const uint64_t before = fixture.files.counters().files_opened.load();
+  auto stream = fixture.open();
+  ASSERT_TRUE(stream->next());
+  EXPECT_EQ(fixture.files.counters().files_opened.load() - before, 3u) << "the list, a manifest, a data file";
+  rows_of(*stream);
+  EXPECT_EQ(fixture.files.counters().files_opened.load() - before, 1u + 3 + 6);
+}
+
+TEST(Scan, AMissingManifestIsNamedAfterTheRowsBeforeIt) {
+  Fixture fixture(kAppends);
+  const auto manifests =
+      manifest::read_manifest_list(fixture.files.open_input(*fixture.table.metadata->current_snapshot()->manifest_list),
+                                   fixture.context.memory_pool());
+  const std::string missing = manifests[1].path.substr(manifests[1].path.rfind('/'));
+  HidingFileSystem files(fixture.files, missing);
+  int64_t rows_before = 0;
+  for (const auto& task : Planner(fixture.source(), {}, fixture.context.memory_pool()).read_manifest(0)) {
+    rows_before += task.record_count;
+  }
+  for (const auto order : {Order::kTask, Order::kArrival}) {
+    auto stream = scan::open(fixture.context, {.metadata = fixture.table.metadata, .files = &files}, {.order = order});
+    int64_t rows = 0;
+    try {
+      while (auto batch = stream->next()) rows += batch->row_count();
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kNotFound);
+      EXPECT_THAT(error.what(), testing::HasSubstr(missing));
+    }
+    if (order == Order::kTask) {
+      EXPECT_EQ(rows, rows_before);
+    }
+    EXPECT_FALSE(stream->next());
+  }
   EXPECT_EQ(fixture.files.counters().files_open.load(), 0u);
 }
 

@@ -1,6 +1,7 @@
 // The engine of a scan: decides which file is decoded when, and with whose memory.
 //
-// A unit is one data file. Units are opened strictly in order, and an open unit becomes *admitted* when the pool has
+// A unit is one data file. Manifests are read, in order, only when a thread finds no unit to open: the first batch waits
+// for one of them, and a unit's task is gone with the unit. Units are opened strictly in order, and an open unit becomes *admitted* when the pool has
 // promised it all its working memory, an upper bound; from then on it can always go on as far as its own state is
 // concerned. Each batch takes a further promise before it is decoded, which the batch itself then uses up and gives
 // back when the consumer drops it.
@@ -22,6 +23,7 @@
 #include "frazil/base/mutex.h"
 #include "frazil/runtime/context.h"
 #include "frazil/scan/data_file.h"
+#include "frazil/scan/planner.h"
 #include "frazil/scan/scan.h"
 #include "frazil/spec/arrow_schema.h"
 
@@ -34,6 +36,8 @@ constexpr auto kReleasePatience = std::chrono::seconds(2);
 constexpr auto kReleasePollInterval = std::chrono::milliseconds(2);
 
 struct Unit {
+  Task task;
+  size_t task_bytes = 0;  // charged for it
   enum class State : uint8_t {
     kPending,   // not opened
     kOpened,    // footer read, no memory promised yet
@@ -51,6 +55,20 @@ struct Unit {
   std::exception_ptr error;
 };
 
+// A manifest that is being read, or waits for those before it.
+struct Planning {
+  size_t manifest = 0;
+  bool busy = true;
+  bool done = false;  // neither: there was no memory for it
+  std::vector<Task> tasks;
+  size_t task_bytes = 0;  // charged for them
+  std::exception_ptr error;
+};
+
+size_t unit_bytes(const Task& task) {
+  return sizeof(Unit) + task_bytes(task);
+}
+
 }  // namespace
 
 class StreamState {
@@ -64,13 +82,12 @@ class StreamState {
         thread_limit_(options.order == Order::kSequential ? 1
                       : options.threads == 0              ? context.thread_count()
                                                           : std::min(options.threads, context.thread_count())),
-        plan_(plan_scan(context, source, options, pool_)),
-        units_(plan_.tasks.size()) {
-    pool_.charge(plan_.metadata_bytes);
+        planner_(source, options, pool_) {
+    const Target& target = planner_.target();
     setup_.metadata = source.metadata;
-    setup_.table_schema = spec::select_snapshot(*source.metadata, options.snapshot).schema;
-    setup_.columns = plan_.schema;
-    setup_.arrow_schema = plan_.arrow_schema;
+    setup_.table_schema = target.table_schema;
+    setup_.columns = target.schema;
+    setup_.arrow_schema = target.arrow_schema;
     if (auto text = source.metadata->property(spec::kNameMappingProperty)) {
       setup_.name_mapping = spec::parse_name_mapping(*text);
     }
@@ -79,14 +96,14 @@ class StreamState {
     const size_t budget = pool_.budget_bytes();
     setup_.batch_bytes_max = std::clamp<size_t>(budget / 16, size_t{64} << 10, size_t{64} << 20);
     setup_.window_bytes =
-        std::clamp<size_t>(budget / 16 / std::max<size_t>(1, plan_.schema->fields().size()) / thread_limit_,
+        std::clamp<size_t>(budget / 16 / std::max<size_t>(1, target.schema->fields().size()) / thread_limit_,
                            size_t{16} << 10, size_t{256} << 10);
     setup_.verify_checksums = options.verify_checksums;
     setup_.validate_utf8 = options.validate_utf8;
     if (limit_ == 0) finished_ = true;
   }
 
-  const SchemaPtr& schema() const { return plan_.arrow_schema; }
+  const SchemaPtr& schema() const { return setup_.arrow_schema; }
 
   std::optional<RecordBatch> next(const std::shared_ptr<StreamState>& self) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
@@ -124,12 +141,11 @@ class StreamState {
     finished_ = true;
     changed_.notify_all();
     while (running_ > 0) changed_.wait(mutex_);
-    units_.clear();
-    head_ = opened_ = 0;
-    standby_ = Reservation();
     // Now, not with the last reference: the thread pool may keep a worker that it has not started yet.
-    if (!closed_) pool_.discharge(plan_.metadata_bytes);
-    closed_ = true;
+    while (!units_.empty()) drop_first_unit();
+    for (const Planning& planning : planning_) pool_.discharge(planning.task_bytes);
+    planning_.clear();
+    standby_ = Reservation();
     pool_.trim();
   }
 
@@ -144,7 +160,7 @@ class StreamState {
   // ---- Delivery ----
 
   bool has_ready() const REQUIRES(mutex_) {
-    for (size_t i = head_; i < opened_; ++i) {
+    for (size_t i = 0; i < opened_; ++i) {
       if (!units_[i].ready.empty() || units_[i].error) return true;
       if (order_ != Order::kArrival) return false;
     }
@@ -153,7 +169,7 @@ class StreamState {
 
   std::optional<RecordBatch> take_ready() REQUIRES(mutex_) {
     skip_finished();
-    for (size_t i = head_; i < opened_; ++i) {
+    for (size_t i = 0; i < opened_; ++i) {
       Unit& unit = units_[i];
       if (!unit.ready.empty()) {
         RecordBatch batch = std::move(unit.ready.front());
@@ -183,11 +199,17 @@ class StreamState {
 
   // Moves the head past units that are decoded and delivered; the end of the last one is the end of the stream.
   void skip_finished() REQUIRES(mutex_) {
-    while (head_ < opened_ && units_[head_].state == Unit::State::kFinished && units_[head_].ready.empty() &&
-           !units_[head_].error) {
-      ++head_;
+    while (opened_ > 0 && units_.front().state == Unit::State::kFinished && units_.front().ready.empty() &&
+           !units_.front().error) {
+      drop_first_unit();
     }
-    if (head_ == units_.size()) finished_ = true;
+    if (units_.empty() && planning_.empty() && next_manifest_ == planner_.manifest_count()) finished_ = true;
+  }
+
+  void drop_first_unit() REQUIRES(mutex_) {
+    pool_.discharge(units_.front().task_bytes);
+    units_.pop_front();
+    if (opened_ > 0) --opened_;
   }
 
   // ---- Work ----
@@ -210,17 +232,17 @@ class StreamState {
   // Whether work_once() might find something to do, as far as it can be told without asking the pool for promises.
   bool may_work() const REQUIRES(mutex_) {
     if (finished_) return false;
-    for (size_t i = head_; i < opened_; ++i) {
+    for (size_t i = 0; i < opened_; ++i) {
       if (!units_[i].busy && units_[i].state != Unit::State::kFinished) return true;
     }
-    return opened_ < units_.size();
+    return opened_ < units_.size() || may_plan();
   }
 
   // Takes one piece of work and does it without the lock. False if there is none.
   bool work_once() REQUIRES(mutex_) {
     if (finished_) return false;
     size_t unfinished = 0;
-    for (size_t i = head_; i < opened_; ++i) {
+    for (size_t i = 0; i < opened_; ++i) {
       Unit& unit = units_[i];
       if (unit.state == Unit::State::kFinished) continue;
       const bool is_head = ++unfinished == 1;
@@ -229,7 +251,7 @@ class StreamState {
         if (unit.state != Unit::State::kAdmitted || unit.alone) return false;
         continue;
       }
-      if (unit.state == Unit::State::kPending) return is_head && open_unit(unit, i);  // it found no memory before
+      if (unit.state == Unit::State::kPending) return is_head && open_unit(unit);  // it found no memory before
       if (unit.state == Unit::State::kOpened && !admit(unit, is_head)) return false;
       if (promise_batch(unit, is_head)) {
         step_unit(unit);
@@ -238,13 +260,83 @@ class StreamState {
       if (unit.alone) return false;
     }
     // As many units are open as there are threads.
-    if (unfinished >= thread_limit_ || opened_ == units_.size()) return false;
-    const size_t index = opened_++;
-    return open_unit(units_[index], index);
+    if (unfinished >= thread_limit_) return false;
+    if (opened_ == units_.size()) return plan(unfinished == 0);
+    Unit& unit = units_[opened_++];
+    if (unit.state != Unit::State::kFinished) return open_unit(unit);
+    changed_.notify_all();  // its manifest could not be read
+    return true;
+  }
+
+  // ---- Planning ----
+
+  bool may_plan() const REQUIRES(mutex_) {
+    return next_manifest_ < planner_.manifest_count() && planning_.size() < thread_limit_;
+  }
+
+  // Reads the next manifest; one for which there was no memory only once nothing else holds any. False if there is none,
+  // or still no memory.
+  bool plan(bool is_head) REQUIRES(mutex_) {
+    if (!planning_.empty() && !planning_.front().busy) {
+      if (!is_head) return false;
+      planning_.front().busy = true;
+      return read_manifest(planning_.front());
+    }
+    if (!may_plan()) return false;
+    Planning& planning = planning_.emplace_back();
+    planning.manifest = next_manifest_++;
+    return read_manifest(planning);
+  }
+
+  bool read_manifest(Planning& planning) REQUIRES(mutex_) {
+    ++running_;
+    std::vector<Task> tasks;
+    size_t bytes = 0;
+    std::exception_ptr error;
+    bool no_memory = false;
+    mutex_.unlock();
+    try {
+      tasks = planner_.read_manifest(planning.manifest);
+      for (const Task& task : tasks) bytes += unit_bytes(task);
+      pool_.charge(bytes);
+    } catch (const MemoryLimitError&) {
+      no_memory = true;
+      error = std::current_exception();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    mutex_.lock();
+    --running_;
+    planning.busy = false;
+    changed_.notify_all();
+    if (no_memory) {
+      open_error_ = error;
+      return false;
+    }
+    planning.done = true;
+    if (error) {
+      planning.error = error;
+    } else {
+      planning.tasks = std::move(tasks);
+      planning.task_bytes = bytes;
+    }
+    if (!finished_) add_units();
+    return true;
+  }
+
+  void add_units() REQUIRES(mutex_) {
+    for (; !planning_.empty() && planning_.front().done; planning_.pop_front()) {
+      for (Task& task : planning_.front().tasks) {
+        Unit& unit = units_.emplace_back();
+        unit.task_bytes = unit_bytes(task);
+        unit.task = std::move(task);
+      }
+      if (planning_.front().error) fail(units_.emplace_back(), planning_.front().error);
+    }
   }
 
   // False if there was no memory for it.
-  bool open_unit(Unit& unit, size_t index) REQUIRES(mutex_) {
+  bool open_unit(Unit& unit) REQUIRES(mutex_) {
     unit.busy = true;
     ++running_;
     std::unique_ptr<DataFileReader> reader;
@@ -253,7 +345,7 @@ class StreamState {
     bool no_memory = false;
     mutex_.unlock();
     try {
-      reader = std::make_unique<DataFileReader>(setup_, plan_.tasks[index], pool_);
+      reader = std::make_unique<DataFileReader>(setup_, unit.task, pool_);
       needs = reader->memory_needs(false);
       // Bounds from the footer are loose. Where they would keep other units out, the page headers tell the truth.
       if (needs.total() > pool_.budget_bytes() / (2 * thread_limit_)) needs = reader->memory_needs(true);
@@ -304,7 +396,7 @@ class StreamState {
   }
 
   bool other_admitted(const Unit& unit) const REQUIRES(mutex_) {
-    for (size_t i = head_; i < opened_; ++i) {
+    for (size_t i = 0; i < opened_; ++i) {
       if (&units_[i] != &unit && units_[i].state == Unit::State::kAdmitted) return true;
     }
     return false;
@@ -405,10 +497,10 @@ class StreamState {
     }
     size_t needed = 0;
     std::string file;
-    for (size_t i = head_; i < opened_; ++i) {
+    for (size_t i = 0; i < opened_; ++i) {
       if (units_[i].state == Unit::State::kFinished || !units_[i].reader) continue;
       needed = std::max(wanted_bytes(units_[i]), units_[i].missing_bytes) + units_[i].reader->bytes_in_use();
-      file = plan_.tasks[i].path;
+      file = units_[i].task.path;
       break;
     }
     MemoryLimitError error(needed, message("the scan needs {} bytes to go on, of a budget of {} bytes {} are free",
@@ -428,21 +520,21 @@ class StreamState {
   const Order order_;
   const int64_t limit_;
   const size_t thread_limit_;
-  const Plan plan_;
+  const Planner planner_;
   ReadSetup setup_;  // constant after construction
 
   mutable Mutex mutex_;
   CondVar changed_;
-  std::vector<Unit> units_ GUARDED_BY(mutex_);
-  size_t head_ GUARDED_BY(mutex_) = 0;    // first unit that is not delivered to its end
-  size_t opened_ GUARDED_BY(mutex_) = 0;  // units that were opened, or are being
+  size_t next_manifest_ GUARDED_BY(mutex_) = 0;
+  std::deque<Planning> planning_ GUARDED_BY(mutex_);  // in the order of the manifests
+  std::deque<Unit> units_ GUARDED_BY(mutex_);  // planned and not delivered to their ends; their tasks are charged
+  size_t opened_ GUARDED_BY(mutex_) = 0;       // of units_, from the front: were opened, or are being
   std::exception_ptr open_error_ GUARDED_BY(mutex_);
   Reservation standby_ GUARDED_BY(mutex_);
   size_t standby_bytes_ GUARDED_BY(mutex_) = 0;  // one batch of the largest unit admitted so far
   size_t workers_ GUARDED_BY(mutex_) = 0;        // tasks in the thread pool, running or queued
   size_t running_ GUARDED_BY(mutex_) = 0;        // threads in the middle of a piece of work, the consumer's too
-  bool closed_ GUARDED_BY(mutex_) = false;
-  bool finished_ GUARDED_BY(mutex_) = false;  // delivered to the end, failed or closed
+  bool finished_ GUARDED_BY(mutex_) = false;     // delivered to the end, failed or closed
   StreamStats stats_ GUARDED_BY(mutex_);
 };
 

@@ -1,14 +1,14 @@
-// Planning: snapshot -> manifest list -> manifests, read in parallel -> one task a live data file.
+#include "frazil/scan/planner.h"
+
+#include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
 #include "frazil/base/error.h"
 #include "frazil/io/file_system.h"
-#include "frazil/manifest/manifest.h"
-#include "frazil/manifest/manifest_list.h"
 #include "frazil/runtime/context.h"
 #include "frazil/runtime/task_group.h"
-#include "frazil/scan/scan.h"
 #include "frazil/spec/arrow_schema.h"
 
 namespace frazil::scan {
@@ -54,15 +54,35 @@ Task make_task(const manifest::Entry& entry, int32_t spec_id) {
   return task;
 }
 
-// Tasks of one manifest, in its order.
-std::vector<Task> read_tasks(const ManifestFile& file, const spec::Snapshot& snapshot,
-                             const spec::TableMetadata& metadata, const spec::Schema& schema, FileSystem& files,
-                             MemoryPool& pool, manifest::ManifestSchemaCache& cache) {
+}  // namespace
+
+Planner::Planner(const Source& source, const Options& options, MemoryPool& pool) : source_(source), pool_(pool) {
+  const auto selected = spec::select_snapshot(*source_.metadata, options.snapshot);
+  target_.snapshot = selected.snapshot;
+  target_.table_schema = selected.schema;
+  target_.schema = options.select.empty() ? selected.schema : spec::select_columns(*selected.schema, options.select);
+  target_.arrow_schema = spec::to_arrow_schema(*target_.schema);
+  if (target_.snapshot == nullptr) return;
+  for (auto& file : list_manifests(*target_.snapshot, *source_.files, pool_)) {
+    if (!file.may_have_live_files()) continue;
+    if (file.content == ManifestContent::kDeletes) {
+      read(file);
+    } else {
+      manifests_.push_back(std::move(file));
+    }
+  }
+}
+
+std::vector<Task> Planner::read_manifest(size_t index) const {
+  return read(manifests_[index]);
+}
+
+std::vector<Task> Planner::read(const ManifestFile& file) const {
   manifest::ManifestOptions options;
-  options.cache = &cache;
-  if (const auto* spec = metadata.find_spec(file.partition_spec_id))
-    options.partition_type = spec->partition_type(schema);
-  const auto entries = manifest::read_manifest(files.open_input(file.path), file, pool, options);
+  options.cache = &cache_;
+  if (const auto* spec = source_.metadata->find_spec(file.partition_spec_id))
+    options.partition_type = spec->partition_type(*target_.table_schema);
+  const auto entries = manifest::read_manifest(source_.files->open_input(file.path), file, pool_, options);
   std::vector<Task> tasks;
   tasks.reserve(entries.size());
   for (size_t i = 0; i < entries.size(); ++i) {
@@ -70,7 +90,7 @@ std::vector<Task> read_tasks(const ManifestFile& file, const spec::Snapshot& sna
     if (!entry.is_live()) continue;
     // A delete file in a manifest of data files is a writer's error, and no less a delete for that.
     if (file.content == ManifestContent::kDeletes || entry.content() != manifest::FileContent::kData)
-      throw_has_deletes(snapshot, entry.file_path());
+      throw_has_deletes(*target_.snapshot, entry.file_path());
     if (entry.file_size_bytes() < 0 || entry.record_count() < 0) {
       throw_corrupt(CorruptError::kNoOffset, "manifest {}: entry {} has a size of {} bytes and {} records", file.path,
                     i, entry.file_size_bytes(), entry.record_count());
@@ -89,48 +109,16 @@ size_t task_bytes(const Task& task) {
   return bytes;
 }
 
-}  // namespace
-
 Plan plan_scan(Context& context, const Source& source, const Options& options, MemoryPool& pool) {
-  const auto selected = spec::select_snapshot(*source.metadata, options.snapshot);
-  Plan plan;
-  plan.snapshot = selected.snapshot;
-  plan.table_schema = selected.schema;
-  plan.schema = options.select.empty() ? selected.schema : spec::select_columns(*selected.schema, options.select);
-  plan.arrow_schema = spec::to_arrow_schema(*plan.schema);
-  if (plan.snapshot == nullptr) return plan;
-
-  std::vector<ManifestFile> manifests;
-  for (auto& file : list_manifests(*plan.snapshot, *source.files, pool)) {
-    if (file.may_have_live_files()) manifests.push_back(std::move(file));
+  const Planner planner(source, options, pool);
+  std::vector<std::vector<Task>> parts(planner.manifest_count());
+  TaskGroup group(context.thread_pool());
+  for (size_t i = 0; i < parts.size(); ++i) {
+    group.run([&planner, &parts, i] { parts[i] = planner.read_manifest(i); });
   }
-  manifest::ManifestSchemaCache cache;
-  std::vector<std::vector<Task>> tasks(manifests.size());
-  const auto read = [&](size_t i) {
-    tasks[i] =
-        read_tasks(manifests[i], *plan.snapshot, *source.metadata, *plan.table_schema, *source.files, pool, cache);
-  };
-  // Delete manifests first: a table that cannot be read says so before the rest is looked at.
-  for (size_t i = 0; i < manifests.size(); ++i) {
-    if (manifests[i].content == ManifestContent::kDeletes) read(i);
-  }
-  if (manifests.size() == 1 || context.thread_count() == 1) {
-    for (size_t i = 0; i < manifests.size(); ++i) {
-      if (manifests[i].content == ManifestContent::kData) read(i);
-    }
-  } else {
-    TaskGroup group(context.thread_pool());
-    for (size_t i = 0; i < manifests.size(); ++i) {
-      if (manifests[i].content == ManifestContent::kData) group.run([&read, i] { read(i); });
-    }
-    group.wait();
-  }
-  for (auto& part : tasks) {
-    for (auto& task : part) {
-      plan.metadata_bytes += task_bytes(task);
-      plan.tasks.push_back(std::move(task));
-    }
-  }
+  group.wait();
+  Plan plan{planner.target(), {}};
+  for (auto& part : parts) std::move(part.begin(), part.end(), std::back_inserter(plan.tasks));
   return plan;
 }
 

@@ -46,6 +46,7 @@ int run(int argc, char** argv) {
     CommandLine command_line("Iceberg tables, Parquet and Arrow files, from one program", FRAZIL_VERSION);
     Command& root = command_line.root();
     add_global_options(root, options);
+    add_bench(root);
     add_describe(root);
     add_files(root);
     add_history(root);

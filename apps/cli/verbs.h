@@ -5,6 +5,7 @@
 
 namespace frazil::cli {
 
+void add_bench(Command& root);
 void add_completion(Command& root, const CommandLine& command_line);
 void add_describe(Command& root);
 void add_files(Command& root);

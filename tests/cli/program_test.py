@@ -179,6 +179,10 @@ class JsonTest(TemporaryTest):
             validate(schemas['`frazil scan --format json`'][0], json.loads(line))
         validate(schemas['`frazil scan --stats`'][0], json.loads(scan.stderr))
         covered |= {('`frazil scan --format json`', 0), ('`frazil scan --stats`', 0)}
+        for more in [], ['--hash'], ['--floor']:
+            for line in frazil('bench', 'read', LINEITEM, *more, '--output', 'json').stdout.splitlines():
+                validate(schemas['`frazil bench read`'][0], json.loads(line))
+        covered.add(('`frazil bench read`', 0))
         documented = {(heading, i) for heading, blocks in schemas.items() for i in range(len(blocks))}
         self.assertEqual(documented - covered, set(), 'documented, but not tested')
 
@@ -325,6 +329,82 @@ class RowsTest(unittest.TestCase):
         frazil('scan', NATION, '--format', 'arrow', code=5)
         frazil('scan', NATION, '--format', 'xml', code=2)
         frazil('scan', NATION, '--select', 'nothing', code=3)
+
+
+class BenchReadTest(TemporaryTest):
+    def rounds(self, *arguments, **more):
+        done = frazil('bench', 'read', *arguments, '--output', 'json', '--quiet', **more)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def test_each_round_is_a_line(self):
+        rounds = self.rounds(LINEITEM, '--threads', '2')
+        self.assertEqual(len(rounds), 3)
+        for figures in rounds:
+            self.assertEqual((figures['rows'], figures['files'], figures['threads']), (111968, 1, 2))
+            self.assertEqual(figures['bytes_read'], rounds[0]['bytes_read'])
+            self.assertLessEqual(figures['seconds_to_first_batch'], figures['seconds'])
+            self.assertLessEqual(figures['pool_peak_bytes'], figures['rss_peak_bytes'])
+            self.assertGreater(figures['batches'], 1)
+            self.assertNotIn('content_hash', figures)
+        self.assertEqual(len(self.rounds(LINEITEM, '--rounds', '2', '--warm-up', '1')), 2)
+
+    def test_peaks_follow_what_is_read(self):
+        small = self.rounds(LINEITEM, '--rounds', '1', '--select', 'l_orderkey', '--batch-rows', '1000')[0]
+        large = self.rounds(LINEITEM, '--rounds', '1')[0]
+        self.assertLess(small['pool_peak_bytes'] * 4, large['pool_peak_bytes'])
+        self.assertLess(small['rss_peak_bytes'], large['rss_peak_bytes'])
+
+    def test_the_content_hash_is_that_of_another_implementation(self):
+        """Expected: tests/content_hash/content_hash.py over the data file as pyarrow 26.0.1 reads it."""
+        for more in [], ['--order', 'arrival'], ['--order', 'sequential'], ['--batch-rows', '3'], ['--memory', '1MiB']:
+            for input in NATION, f'{NATION}/data/*.parquet':
+                with self.subTest(more=more, input=input):
+                    figures = self.rounds(input, '--hash', '--rounds', '1', *more)[0]
+                    self.assertEqual((figures['rows'], figures['content_hash']), (25, '5eb205b4fe562fae'))
+        some = self.rounds(NATION, '--hash', '--rounds', '1', '--select', 'n_name,n_regionkey')[0]
+        other = self.rounds(NATION, '--hash', '--rounds', '1', '--select', 'n_regionkey,n_name')[0]
+        self.assertEqual(some['rows'], 25)
+        self.assertNotIn(some['content_hash'], ('5eb205b4fe562fae', other['content_hash']))
+
+    def test_files_are_read_like_the_table(self):
+        folder = f'{LINEITEM}/data'
+        paths = sorted(str(path) for path in pathlib.Path(folder).glob('*.parquet'))
+        table = self.rounds(LINEITEM, '--hash', '--rounds', '1')[0]
+        for inputs in [paths, [folder + '/*.parquet'], [folder + '/*parque?']]:
+            files = self.rounds(*inputs, '--hash', '--rounds', '1', '--threads', '3')[0]
+            self.assertEqual(files['content_hash'], table['content_hash'])
+            self.assertEqual((files['rows'], files['files'], files['order']), (table['rows'], len(paths), 'arrival'))
+        one = self.rounds(*paths, '--rounds', '1', '--order', 'sequential')[0]
+        self.assertEqual((one['threads'], one['order']), (1, 'sequential'))
+
+    def test_the_floor_reads_the_pages_and_makes_no_batches(self):
+        for input in LINEITEM, f'{LINEITEM}/data/*.parquet':
+            whole = self.rounds(input, '--rounds', '1')[0]
+            floor = self.rounds(input, '--rounds', '1', '--floor')[0]
+            self.assertEqual((floor['rows'], floor['files']), (whole['rows'], whole['files']))
+            self.assertEqual((floor['batches'], floor['seconds_to_first_batch']), (None, None))
+            self.assertLess(floor['pool_peak_bytes'], whole['pool_peak_bytes'])
+            narrow = self.rounds(input, '--rounds', '1', '--floor', '--select', 'l_orderkey')[0]
+            self.assertEqual(narrow['rows'], whole['rows'])
+            self.assertLess(narrow['bytes_read'] * 2, floor['bytes_read'])
+
+    def test_the_text_is_a_table(self):
+        lines = frazil('bench', 'read', NATION, '--hash', '--quiet').stdout.splitlines()
+        self.assertEqual(lines[0].split(), 'round seconds M rows/s MB/s first batch ms pool peak RSS peak'.split())
+        self.assertEqual([line.split()[0] for line in lines[1:7]], ['1', '2', '3', 'lowest', 'median', 'highest'])
+        self.assertTrue(lines[7].startswith('25 rows, 1 files, '), lines[7])
+        self.assertEqual(lines[8:], ['content hash 5eb205b4fe562fae'])
+        self.assertEqual(len(frazil('bench', 'read', NATION, '--rounds', '1', '--quiet').stdout.splitlines()), 3)
+
+    def test_what_is_wrong_says_so(self):
+        for code, arguments in [(2, [NATION, '--rounds', '0']), (2, [NATION, '--hash', '--floor']), (2, []),
+                                (2, [f'{NATION}/data/*.parquet', '--order', 'task']), (3, [self.folder + '/*.parquet']),
+                                (3, [self.folder + '/x.parquet']), (3, [NATION, '--select', 'nothing']),
+                                (3, [f'{NATION}/data/*.parquet', '--select', 'nothing']),
+                                (5, [DELETES]), (9, [LINEITEM, '--memory', '100KiB'])]:
+            with self.subTest(arguments=arguments):
+                done = frazil('bench', 'read', *arguments, '--quiet', code=code)
+                self.assertEqual((done.stdout, len(done.stderr.splitlines())), ('', 1))
 
 
 class ExitCodeTest(TemporaryTest):

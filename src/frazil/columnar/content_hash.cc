@@ -161,6 +161,11 @@ void ContentHash::add(const RecordBatch& batch) {
   rows_ += batch.row_count();
 }
 
+void ContentHash::add(const ContentHash& other) {
+  sum_ += other.sum_;
+  rows_ += other.rows_;
+}
+
 std::string ContentHash::to_string() const {
   return message("{:016x}", sum_);
 }

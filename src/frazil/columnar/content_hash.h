@@ -29,6 +29,8 @@ class ContentHash {
   // O(values): about 100 ns for a row of five columns. Allocates at most a few KiB. Requires a validated batch. Throws
   // Error(kUnsupported) if a value has 2^32 bytes or elements.
   void add(const RecordBatch& batch);
+  // The rows of another hash, which another thread may have made.
+  void add(const ContentHash& other);
 
   uint64_t sum() const { return sum_; }
   int64_t rows() const { return rows_; }

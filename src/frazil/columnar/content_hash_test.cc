@@ -105,7 +105,9 @@ RC_GTEST_PROP(ContentHash, DependsOnTheRowsAndNotOnTheirOrderOffsetsOrBatches, (
                           {random.with_offsets(*batch.column(0)), random.with_offsets(*batch.column(1))});
   ContentHash parts;
   for (int64_t r = rows - 1; r >= cut; --r) parts.add(moved.slice(r, 1));
-  parts.add(moved.slice(0, cut));
+  ContentHash rest;
+  rest.add(moved.slice(0, cut));
+  parts.add(rest);
   RC_ASSERT(parts.sum() == whole.sum());
   RC_ASSERT(parts.rows() == rows);
 }

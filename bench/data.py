@@ -59,5 +59,9 @@ def _made(data, folder):
 
 
 def _data_bytes(folder):
-    return sum(os.path.getsize(os.path.join(parent, name)) for parent, _, names in os.walk(folder)
-               for name in names if os.path.basename(parent) != "metadata" and not name.endswith(".db"))
+    return sum(
+        os.path.getsize(os.path.join(parent, name))
+        for parent, _, names in os.walk(folder)
+        for name in names
+        if os.path.basename(parent) != "metadata" and not name.endswith(".db")
+    )

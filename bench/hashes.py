@@ -8,7 +8,8 @@ from summary import is_peer
 
 
 def judge(found):
-    """Sets status and reason of each {engine, configuration, content_hash, rows, status, reason} of one data set and case."""
+    """Sets status and reason of each of `found`, which is what was delivered of one data set and case:
+    [{engine, configuration, content_hash, rows, status, reason}]"""
     delivered = [h for h in found if h["status"] == "ok"]
     votes = {}
     for h in delivered:

@@ -36,8 +36,14 @@ def measure(command, timeout_seconds, environment=None):
     """
     started = time.monotonic()
     try:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   start_new_session=True, env={**os.environ, **(environment or {})})
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            env={**os.environ, **(environment or {})},
+        )
     except OSError as error:
         return {"status": "failed", "reason": f"cannot be started: {error}"}
     output = _Output(process)
@@ -87,7 +93,11 @@ def _outcome(returncode, output, measured):
     except ValueError:
         printed = None
     if not isinstance(printed, dict):
-        return {"status": "failed", "reason": f"printed no JSON object: {lines[-1][:100]!r}" if lines else "printed nothing", **measured}
+        return {
+            "status": "failed",
+            "reason": f"printed no JSON object: {lines[-1][:100]!r}" if lines else "printed nothing",
+            **measured,
+        }
     for answer in ANSWERS:
         if answer in printed:
             return {"status": answer, "reason": str(printed[answer])[:REASON_MAX], **measured}
@@ -148,7 +158,7 @@ class _Output:
         if not data:
             self._selector.unregister(pipe)
         elif name == "stderr":
-            self.stderr = (self.stderr + data)[-(1 << 14):]
+            self.stderr = (self.stderr + data)[-(1 << 14) :]
         elif not self.too_long:
             self.stdout += data
         return bool(data)

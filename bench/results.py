@@ -1,7 +1,7 @@
 """Where do results go? One document for the newest run of each job and size, its report, and the history of all runs.
 
-  build/bench/results/JOB-SIZE.json, .html       the newest
-  build/bench/history.jsonl                      every document, one a line
+build/bench/results/JOB-SIZE.json, .html       the newest
+build/bench/history.jsonl                      every document, one a line
 """
 
 import json

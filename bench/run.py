@@ -1,7 +1,9 @@
 """Runs the benchmarks: every engine side by side on the same data, one process for each measurement.
 
-usage: run.py [--job read] [--size quick|full] [--peers python|all|none|NAME,..] [--rounds N] [--sets foreign/zstd,random,..]
-              [--cases all_columns,..] [--threads 1,2] ...        (--help tells the rest; docs/benchmarks.md what it means)
+usage: run.py [--job read] [--size quick|full] [--peers python|all|none|NAME,..] [--rounds N]
+              [--sets foreign/zstd,random,..] [--cases all_columns,..] [--threads 1,2] ...
+
+--help tells the rest, docs/benchmarks.md what it means.
 
 For each job: the data is made (once), every contender delivers its content hash in a process of its own, and those
 that are right compete in rounds (A, B, C, A, B, C, ...), the first of which warms the page cache and is dropped.
@@ -38,8 +40,21 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.join(os.path.dirname(HERE), "build")
 ROUNDS = {"quick": 3, "full": 7}
 MEMORY_SLACK_BYTES = 512 << 20
-FIGURES = ("rows", "batches", "files", "bytes_read", "bytes_written", "seconds", "seconds_to_first_batch", "pool_peak_bytes",
-           "rss_peak_bytes", "allocations", "order", "process_seconds", "cpu_seconds")
+FIGURES = (
+    "rows",
+    "batches",
+    "files",
+    "bytes_read",
+    "bytes_written",
+    "seconds",
+    "seconds_to_first_batch",
+    "pool_peak_bytes",
+    "rss_peak_bytes",
+    "allocations",
+    "order",
+    "process_seconds",
+    "cpu_seconds",
+)
 
 
 def say(text):
@@ -64,18 +79,30 @@ def main():
 def run_job(job, options, engines):
     """All of one job. Returns the exit status."""
     document = {
-        "format": 1, "job": name_of(job), "question": job.__doc__.splitlines()[0], "size": options.size,
-        "started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "seconds": None, "interrupted": False,
-        "machine": machine.facts(os.path.dirname(options.frazil)), "versions": versions(options.frazil, engines),
+        "format": 1,
+        "job": name_of(job),
+        "question": job.__doc__.splitlines()[0],
+        "size": options.size,
+        "started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "seconds": None,
+        "interrupted": False,
+        "machine": machine.facts(os.path.dirname(options.frazil)),
+        "versions": versions(options.frazil, engines),
         "options": {name: getattr(options, name) for name in ("size", "rounds", "threads", "sets", "cases", "peers")},
-        "tables": [], "hashes": [], "measurements": [], "summary": [],
+        "tables": [],
+        "hashes": [],
+        "measurements": [],
+        "summary": [],
     }
     started = time.monotonic()
     try:
         blocks = prepared_blocks(job, options, engines, document)
         runs = sum(c.status == "ok" for block in blocks for c in block.contenders)
-        say(f"{name_of(job)}, {options.size}: {len(blocks)} blocks, {runs} contenders, {options.rounds} rounds, "
-            f"about {workload.estimate_seconds(blocks, options.rounds) / 60:.0f} minutes on a machine as in docs/benchmarks.md")
+        minutes = workload.estimate_seconds(blocks, options.rounds) / 60
+        say(
+            f"{name_of(job)}, {options.size}: {len(blocks)} blocks, {runs} contenders, {options.rounds} rounds; "
+            f"about {minutes:.0f} minutes on a machine as in docs/benchmarks.md"
+        )
         compare_hashes(blocks, options, document)
         for block in blocks:
             run_rounds(block, options, document)
@@ -86,19 +113,26 @@ def run_job(job, options, engines):
         say("interrupted; what was measured is written")
     document["seconds"] = round(time.monotonic() - started, 1)
     path = results.save(document, options.out)
-    results.append_to_history(document, options.out)
     report = None if options.no_report else results.write_report(path, options.out)
+    results.append_to_history(document, options.out)
     say(f"wrote {' and '.join(filter(None, (path, report)))}")
-    bad = [row for row in document["summary"] if row["status"] in summary.BAD_STATUSES]
-    for (engine, status, reason), rows in collections.Counter((r["engine"], r["status"], r["reason"]) for r in bad).items():
-        say(f"{engine} {status} in {rows} row{'s' * (rows > 1)}: {reason}")
+    bad = collections.Counter(
+        (row["engine"], row["status"], row["reason"])
+        for row in document["summary"]
+        if row["status"] in summary.BAD_STATUSES
+    )
+    for (engine, status, reason), count in bad.items():
+        say(f"{engine} {status} in {count} row{'s' * (count > 1)}: {reason}")
     return 130 if document["interrupted"] else 1 if bad else 0
 
 
 def prepared_blocks(job, options, engines, document):
     """Makes the data that is not there. Blocks without their data have contenders that are skipped."""
-    chosen = {d: [case for case in cases if workload.selected(case, options.cases)]
-              for d, cases in job.data_sets(options.size).items() if workload.selected(d.name, options.sets)}
+    chosen = {
+        d: [case for case in cases if workload.selected(case, options.cases)]
+        for d, cases in job.data_sets(options.size).items()
+        if workload.selected(d.name, options.sets)
+    }
     blocks = []
     for d, cases in chosen.items():
         if not cases:
@@ -111,8 +145,17 @@ def prepared_blocks(job, options, engines, document):
             made = data.prepare(d, os.path.dirname(job.__file__), options.data, options.python)
         except data.NoData as error:
             reason = str(error)
-        document["tables"].append({"set": d.set, "codec": d.codec, "rows": d.rows, "columns": d.columns, "files": d.files,
-                                   "arrow_bytes": d.arrow_bytes, "file_bytes": made["file_bytes"]})
+        document["tables"].append(
+            {
+                "set": d.set,
+                "codec": d.codec,
+                "rows": d.rows,
+                "columns": d.columns,
+                "files": d.files,
+                "arrow_bytes": d.arrow_bytes,
+                "file_bytes": made["file_bytes"],
+            }
+        )
         for case in cases:
             for threads in options.threads:
                 found = job.contenders(d, case, threads, options.size, made["path"], engines, [options.frazil])
@@ -122,8 +165,12 @@ def prepared_blocks(job, options, engines, document):
 
 
 def skipped(block, reason):
-    return dataclasses.replace(block, contenders=tuple(
-        dataclasses.replace(c, status="skipped", reason=reason) if c.status == "ok" else c for c in block.contenders))
+    return dataclasses.replace(
+        block,
+        contenders=tuple(
+            dataclasses.replace(c, status="skipped", reason=reason) if c.status == "ok" else c for c in block.contenders
+        ),
+    )
 
 
 def compare_hashes(blocks, options, document):
@@ -136,25 +183,48 @@ def compare_hashes(blocks, options, document):
             if c.status != "ok" or not c.hash_command:
                 continue
             result = measure.measure(c.hash_command, options.timeout)
-            found.append({"set": block.data.set, "codec": block.data.codec, "case": block.case, "engine": c.engine,
-                          "configuration": c.configuration, "content_hash": result.get("content_hash"), "rows": result.get("rows"),
-                          "status": result["status"], "reason": result["reason"]})
+            found.append(
+                {
+                    "set": block.data.set,
+                    "codec": block.data.codec,
+                    "case": block.case,
+                    "engine": c.engine,
+                    "configuration": c.configuration,
+                    "content_hash": result.get("content_hash"),
+                    "rows": result.get("rows"),
+                    "status": result["status"],
+                    "reason": result["reason"],
+                }
+            )
         hashes.judge(found)
         document["hashes"] += found
 
 
 def run_rounds(block, options, document):
     """The rounds of one block; its table is printed at the end."""
-    hashed = {(h["engine"], h["configuration"]): h for h in document["hashes"]
-              if (h["set"], h["codec"], h["case"]) == (block.data.set, block.data.codec, block.case)}
+    hashed = {
+        (h["engine"], h["configuration"]): h
+        for h in document["hashes"]
+        if (h["set"], h["codec"], h["case"]) == (block.data.set, block.data.codec, block.case)
+    }
     available, needed = machine.memory_available_bytes(), 2 * block.data.arrow_bytes + MEMORY_SLACK_BYTES
     if available < needed:
-        block = skipped(block, f"too little memory: {available / 2**30:.1f} GiB available, {needed / 2**30:.1f} GiB needed")
+        block = skipped(
+            block, f"too little memory: {available / 2**30:.1f} GiB available, {needed / 2**30:.1f} GiB needed"
+        )
 
     def record(contender, number, result):
-        document["measurements"].append({
-            **block.names, "engine": contender.engine, "configuration": contender.configuration, "round": number,
-            "status": result["status"], "reason": result["reason"], **{name: result.get(name) for name in FIGURES if "seconds" in result}})
+        document["measurements"].append(
+            {
+                **block.names,
+                "engine": contender.engine,
+                "configuration": contender.configuration,
+                "round": number,
+                "status": result["status"],
+                "reason": result["reason"],
+                **{name: result.get(name) for name in FIGURES if "seconds" in result},
+            }
+        )
 
     running = []
     for c in block.contenders:
@@ -185,7 +255,7 @@ def run_rounds(block, options, document):
 
 
 def interleaved(running, rounds):
-    """(round, contender) in the order of running, 0 is the warm-up. Who is removed from `running` meanwhile does not come again."""
+    """(round, contender) in the order of `running`; round 0 warms up. Who is removed meanwhile does not come again."""
     for number in range(rounds + 1):
         for contender in list(running):
             if contender in running:
@@ -199,7 +269,10 @@ def checked(result, verdict):
     if not isinstance(result.get("seconds"), (int, float)) or result["seconds"] <= 0:
         return {"status": "failed", "reason": "told no seconds"}
     if verdict and result.get("rows") != verdict["rows"]:
-        return {"status": "failed", "reason": f"delivered {result.get('rows')} rows, but {verdict['rows']} for its hash"}
+        return {
+            "status": "failed",
+            "reason": f"delivered {result.get('rows')} rows, but {verdict['rows']} for its hash",
+        }
     return result
 
 
@@ -259,15 +332,21 @@ def arguments():
     parser.add_argument("--data", default=os.environ.get("FRAZIL_BENCH_DATA") or os.path.join(BUILD, "bench", "data"))
     parser.add_argument("--out", default=os.path.join(BUILD, "bench"), help="folder of the results and the history")
     parser.add_argument("--no-report", action="store_true", help="no HTML report")
-    parser.add_argument("--engines", help="JSON file with engines that run instead of the peers (as peers/build.py lists them)")
+    parser.add_argument(
+        "--engines", help="JSON file with engines that run instead of the peers (as peers/build.py lists them)"
+    )
     parser.add_argument("--python", help="interpreter for make_data.py; default: the peers' environment")
     parser.add_argument("--jobs-folder", default=HERE)
     options = parser.parse_args()
     options.rounds = options.rounds or ROUNDS[options.size]
     options.threads = options.threads or workload.default_threads()
-    options.frazil, options.data, options.out = (os.path.abspath(path) for path in (options.frazil, options.data, options.out))
+    options.frazil, options.data, options.out = (
+        os.path.abspath(path) for path in (options.frazil, options.data, options.out)
+    )
     sys.path.insert(0, options.jobs_folder)
-    there = sorted(os.path.basename(os.path.dirname(path)) for path in glob.glob(os.path.join(options.jobs_folder, "*", "job.py")))
+    there = sorted(
+        os.path.basename(os.path.dirname(path)) for path in glob.glob(os.path.join(options.jobs_folder, "*", "job.py"))
+    )
     if options.job and options.job not in there:
         parser.error(f"no job {options.job}; there are: {', '.join(there)}")
     options.jobs = [importlib.import_module(f"{name}.job") for name in ([options.job] if options.job else there)]

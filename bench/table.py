@@ -34,15 +34,31 @@ def text(summary):
 def _block(rows):
     first = rows[0]
     threads = "1 thread" if first["threads"] == 1 else f"{first['threads']} threads"
-    names = [f"{row['engine']} {row['configuration']}".removesuffix(" default") if row["engine"] != "frazil"
-             else f"frazil {row['configuration']}" for row in rows]
+    names = [
+        (
+            f"{row['engine']} {row['configuration']}".removesuffix(" default")
+            if row["engine"] != "frazil"
+            else f"frazil {row['configuration']}"
+        )
+        for row in rows
+    ]
     width = max(map(len, names))
-    lines = [f"{first['set']} {first['codec']}, {first['case'].replace('_', ' ')}, {threads}",
-             " " * width + "".join(f" {heading:>{size}}" for heading, size, _, _ in COLUMNS) + "  best peer's time / own, median [range]"]
+    lines = [
+        f"{first['set']} {first['codec']}, {first['case'].replace('_', ' ')}, {threads}",
+        " " * width
+        + "".join(f" {heading:>{size}}" for heading, size, _, _ in COLUMNS)
+        + "  best peer's time / own, median [range]",
+    ]
     for name, row in zip(names, rows):
-        figures = "".join(f" {_number(value(row), decimals):>{size}}" for _, size, decimals, value in COLUMNS) if row["rounds"] else ""
+        figures = (
+            "".join(f" {_number(value(row), decimals):>{size}}" for _, size, decimals, value in COLUMNS)
+            if row["rounds"]
+            else ""
+        )
         said = "" if row["status"] == "ok" else f"{row['status'].replace('_', ' ')}: {row['reason']}"
-        lines.append("  ".join(part for part in (f"{name:{width}}{figures}", _ratio(row["ratio_to_best_peer"]), said) if part))
+        lines.append(
+            "  ".join(part for part in (f"{name:{width}}{figures}", _ratio(row["ratio_to_best_peer"]), said) if part)
+        )
     return "\n".join(lines)
 
 

@@ -55,12 +55,12 @@ class Block:
 
 
 def selected(name, wanted):
-    """Is `name` ("foreign/zstd" or "all_columns") among the wanted ones ("foreign" stands for all its codecs)? None wanted: all."""
+    """Is `name` (foreign/zstd, all_columns) among the wanted (foreign stands for all its codecs)? None wanted: all."""
     return not wanted or name in wanted or name.split("/")[0] in wanted
 
 
 def estimate_seconds(blocks, rounds):
-    """How long will hashes and rounds take? Each contender runs once to warm up and `rounds` times; a hash costs about two runs."""
+    """How long will hashes and rounds take? A contender runs once to warm up and `rounds` times; a hash is two."""
     hashed = set()
     seconds = 0.0
     for block in blocks:

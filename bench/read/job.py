@@ -53,7 +53,11 @@ UNBOUNDED = "16GiB"
 FRAZIL = {
     "default": ("--memory", UNBOUNDED, "--order", "task"),
     "sequential": ("--memory", UNBOUNDED, "--order", "sequential"),
-    **{f"{budget}MiB {order}": ("--memory", f"{budget}MiB", "--order", order) for order in ("task", "arrival") for budget in BUDGETS_MIB},
+    **{
+        f"{budget}MiB {order}": ("--memory", f"{budget}MiB", "--order", order)
+        for order in ("task", "arrival")
+        for budget in BUDGETS_MIB
+    },
 }
 FRAZIL_KEY = ("default", "sequential", "16MiB task", "64MiB task", "64MiB arrival")
 FRAZIL_NOT_YET = {"one_percent": "a scan takes no filter yet", "count": "rows are not counted from metadata yet"}
@@ -74,8 +78,15 @@ NOT_QUICK = ("pyiceberg_table", "pyarrow_16k", "duckdb_ordered", "polars_collect
 
 # For the estimate: seconds to start, and MB/s of Arrow data on one thread (foreign, zstd; 2 cores of an AMD EPYC).
 GUESSES = {
-    "frazil": (0.02, 900), "floor_frazil": (0.02, 1000), "floor_arrow": (0.05, 1000), "polars": (0.5, 750), "pyarrow": (0.6, 600),
-    "pyiceberg": (1.3, 450), "duckdb": (0.6, 250), "iceberg_rust": (0.02, 650), "iceberg_go": (0.05, 250),
+    "frazil": (0.02, 900),
+    "floor_frazil": (0.02, 1000),
+    "floor_arrow": (0.05, 1000),
+    "polars": (0.5, 750),
+    "pyarrow": (0.6, 600),
+    "pyiceberg": (1.3, 450),
+    "duckdb": (0.6, 250),
+    "iceberg_rust": (0.02, 650),
+    "iceberg_go": (0.05, 250),
 }
 CASE_SHARE = {"two_columns": 0.5, "one_percent": 0.4, "count": 0.1}
 
@@ -85,7 +96,8 @@ def contenders(data, case, threads, size, metadata, engines, frazil):
     ours = (*frazil, "bench", "read", metadata, "--threads", str(threads), "--rounds", "1", "--output", "json")
     found = []
     if case in ("all_columns", "two_columns"):
-        found.append(contender("floor_frazil", "default", (*ours, "--floor", *frazil_words(case, data)), (), data, case, threads))
+        command = (*ours, "--floor", *frazil_words(case, data))
+        found.append(contender("floor_frazil", "default", command, (), data, case, threads))
     for engine in engines:
         if engine["engine"] == "floor_arrow" and case not in ("all_columns", "two_columns"):
             continue
@@ -107,7 +119,8 @@ def contenders(data, case, threads, size, metadata, engines, frazil):
         command = (*ours, *options, *frazil_words(case, data))
         found.append(contender("frazil", configuration, command, (*command, "--hash"), data, case, threads))
     if principal:
-        found += [Contender("frazil", f"concurrent {n}", status="not_offered", reason=NO_FILES_KNOB) for n in FILES_AT_ONCE]
+        for n in FILES_AT_ONCE:
+            found.append(Contender("frazil", f"concurrent {n}", status="not_offered", reason=NO_FILES_KNOB))
     return tuple(found)
 
 
@@ -119,8 +132,8 @@ def peer(engine, configuration, options, data, case, threads, metadata):
     name = engine["engine"]
     if "absent" in engine:
         return Contender(name, configuration, status="absent", reason=engine["absent"])
-    command = (*engine["command"], "read", "--engine", name, "--metadata", metadata, "--threads", str(threads),
-               *case_options(case, data), *options)
+    words = f"read --engine {name} --threads {threads} --metadata".split()
+    command = (*engine["command"], *words, metadata, *case_options(case, data), *options)
     if name == "floor_arrow":
         hash_command = ()
     elif case == "count":

@@ -27,13 +27,15 @@ DAY_0 = 1_700_000_000_000_000  # microseconds
 
 def foreign(rows, file, recipe):
     i = np.arange(rows)
-    return pa.table({
-        "id": pa.array(file * rows + i),
-        "value": pa.array(i * 0.1),
-        "label": pa.array([f"row_{k}" for k in range(rows)]),
-        "flag": pa.array(i % 2 == 0),
-        "ts": pa.array(np.full(rows, DAY_0), pa.timestamp("us", tz="UTC")),
-    })
+    return pa.table(
+        {
+            "id": pa.array(file * rows + i),
+            "value": pa.array(i * 0.1),
+            "label": pa.array([f"row_{k}" for k in range(rows)]),
+            "flag": pa.array(i % 2 == 0),
+            "ts": pa.array(np.full(rows, DAY_0), pa.timestamp("us", tz="UTC")),
+        }
+    )
 
 
 def random(rows, file, recipe, null_share=0.0):
@@ -75,8 +77,16 @@ def strings(rows, file, recipe):
     return pa.table({"id": pa.array(file * rows + np.arange(rows)), "text": text})
 
 
-MAKERS = {"foreign": foreign, "random": random, "random_nulls": random_nulls, "wide": wide, "small_files": foreign,
-          "strings_5": strings, "strings_50": strings, "strings_500": strings}
+MAKERS = {
+    "foreign": foreign,
+    "random": random,
+    "random_nulls": random_nulls,
+    "wide": wide,
+    "small_files": foreign,
+    "strings_5": strings,
+    "strings_50": strings,
+    "strings_500": strings,
+}
 
 
 def append_many(table, parts):
@@ -95,7 +105,9 @@ def main():
     catalog = SqlCatalog("default", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}")
     catalog.create_namespace("r")
     codec = "uncompressed" if recipe["codec"] == "none" else recipe["codec"]  # Iceberg's word
-    table = catalog.create_table("r.t", schema=maker(1, 0, recipe).schema, properties={"write.parquet.compression-codec": codec})
+    table = catalog.create_table(
+        "r.t", schema=maker(1, 0, recipe).schema, properties={"write.parquet.compression-codec": codec}
+    )
     parts = (maker(rows, file, recipe) for file in range(files))
     if recipe["set"] == "small_files":
         append_many(table, parts)

@@ -11,8 +11,17 @@ import hashes
 
 def judged(*found):
     """[(status, reason)] of (engine, hash, rows)"""
-    found = [{"engine": engine, "configuration": "default", "content_hash": value, "rows": rows, "status": "ok", "reason": None}
-             for engine, value, rows in found]
+    found = [
+        {
+            "engine": engine,
+            "configuration": "default",
+            "content_hash": value,
+            "rows": rows,
+            "status": "ok",
+            "reason": None,
+        }
+        for engine, value, rows in found
+    ]
     hashes.judge(found)
     return [(h["status"], h["reason"]) for h in found]
 
@@ -38,17 +47,24 @@ class Judge(unittest.TestCase):
         self.assertEqual(self.statuses(("a", "11", 5), ("b", "22", 5)), ["ok", "wrong_hash"])
 
     def test_many_configurations_are_one_vote(self):
-        self.assertEqual(self.statuses(("a", "11", 5), ("a", "11", 5), ("a", "11", 5), ("b", "22", 5), ("c", "22", 5)), ["wrong_hash"] * 3 + ["ok"] * 2)
+        self.assertEqual(
+            self.statuses(("a", "11", 5), ("a", "11", 5), ("a", "11", 5), ("b", "22", 5), ("c", "22", 5)),
+            ["wrong_hash"] * 3 + ["ok"] * 2,
+        )
 
     def test_frazil_has_no_vote(self):
-        self.assertEqual(self.statuses(("frazil", "22", 5), ("frazil", "22", 5), ("a", "11", 5)), ["wrong_hash", "wrong_hash", "ok"])
+        self.assertEqual(
+            self.statuses(("frazil", "22", 5), ("frazil", "22", 5), ("a", "11", 5)), ["wrong_hash", "wrong_hash", "ok"]
+        )
 
     def test_without_peers_nothing_can_be_said(self):
         self.assertEqual(judged(("frazil", "22", 5)), [("ok", "no peer to compare with")])
 
     def test_who_did_not_deliver_has_no_vote_and_keeps_its_status(self):
-        found = [{"engine": "a", "content_hash": None, "rows": None, "status": "failed", "reason": "why"},
-                 {"engine": "b", "content_hash": "11", "rows": 5, "status": "ok", "reason": None}]
+        found = [
+            {"engine": "a", "content_hash": None, "rows": None, "status": "failed", "reason": "why"},
+            {"engine": "b", "content_hash": "11", "rows": 5, "status": "ok", "reason": None},
+        ]
         hashes.judge(found)
         self.assertEqual([(h["status"], h["reason"]) for h in found], [("failed", "why"), ("ok", None)])
 

@@ -49,7 +49,7 @@ class Endings(unittest.TestCase):
 
     def test_answers_instead_of_figures(self):
         for answer in ("not_offered", "not_yet"):
-            got = python(f"print('{{\"{answer}\": \"no such knob\"}}')")
+            got = python(f'print(\'{{"{answer}": "no such knob"}}\')')
             self.assertEqual((got["status"], got["reason"]), (answer, "no such knob"))
 
     def test_much_on_stderr_blocks_nobody(self):
@@ -60,8 +60,10 @@ class Endings(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "alive")
             child = f"import time\nwhile True: open({path!r}, 'w').close(); time.sleep(0.01)"
-            code = f"import os, subprocess, sys, time\nsubprocess.Popen([sys.executable, '-c', {child!r}])\n" \
-                   f"while not os.path.exists({path!r}): time.sleep(0.01)\nprint('{{}}')"
+            code = (
+                f"import os, subprocess, sys, time\nsubprocess.Popen([sys.executable, '-c', {child!r}])\n"
+                f"while not os.path.exists({path!r}): time.sleep(0.01)\nprint('{{}}')"
+            )
             self.assertEqual(python(code)["status"], "ok")
             os.remove(path)
             time.sleep(0.3)
@@ -84,8 +86,11 @@ class Memory(unittest.TestCase):
 
     def test_children_count_together(self):
         child = f"{self.HOLD}; import time; time.sleep(1)"
-        got = python(f"import subprocess, sys\nchildren = [subprocess.Popen([sys.executable, '-c', {child!r}]) for _ in range(2)]\n"
-                     "for child in children: child.wait()\nprint('{}')")
+        got = python(
+            "import subprocess, sys\n"
+            f"children = [subprocess.Popen([sys.executable, '-c', {child!r}]) for _ in range(2)]\n"
+            "for child in children: child.wait()\nprint('{}')"
+        )
         self.assertGreater(got["rss_peak_bytes"], 200 * MIB)
 
 

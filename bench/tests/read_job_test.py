@@ -13,35 +13,66 @@ from read import job
 
 with open(os.path.join(BENCH, "peers.toml"), "rb") as file:
     ENGINES = tomllib.load(file)["engines"]
-PYTHON_ENGINES = [{"engine": name, "command": [name]} if engine["runner"] not in ("go", "rust") else {"engine": name, "absent": "no"}
-                  for name, engine in ENGINES.items()]
+PYTHON_ENGINES = [
+    {"engine": name, "command": [name]} if engine["runner"] not in ("go", "rust") else {"engine": name, "absent": "no"}
+    for name, engine in ENGINES.items()
+]
 ALL_ENGINES = [{"engine": name, "command": [name]} for name in ENGINES]
 
 
 def blocks(size, threads, engines):
-    return [workload.Block(data, case, count, job.contenders(data, case, count, size, "/t.metadata.json", engines, ["frazil"]))
-            for data, cases in job.data_sets(size).items() for case in cases for count in threads]
+    return [
+        workload.Block(
+            data, case, count, job.contenders(data, case, count, size, "/t.metadata.json", engines, ["frazil"])
+        )
+        for data, cases in job.data_sets(size).items()
+        for case in cases
+        for count in threads
+    ]
 
 
 def contenders(size, set_name, codec, case):
-    return next(b.contenders for b in blocks(size, [2], ALL_ENGINES) if (b.data.set, b.data.codec, b.case) == (set_name, codec, case))
+    return next(
+        b.contenders
+        for b in blocks(size, [2], ALL_ENGINES)
+        if (b.data.set, b.data.codec, b.case) == (set_name, codec, case)
+    )
 
 
 class ReadJob(unittest.TestCase):
     def test_full_has_every_published_configuration(self):
         for set_name in ("foreign", "random", "random_nulls"):
             for codec in ("zstd", "snappy", "none"):
-                ours = {c.configuration: c for c in contenders("full", set_name, codec, "all_columns") if c.engine == "frazil"}
-                self.assertEqual(set(ours), {"default", "sequential", *(f"concurrent {n}" for n in (1, 2, 4, 8, 16)),
-                                             *(f"{n}MiB {order}" for n in (16, 32, 64, 256) for order in ("task", "arrival"))})
+                ours = {
+                    c.configuration: c
+                    for c in contenders("full", set_name, codec, "all_columns")
+                    if c.engine == "frazil"
+                }
+                self.assertEqual(
+                    set(ours),
+                    {
+                        "default",
+                        "sequential",
+                        *(f"concurrent {n}" for n in (1, 2, 4, 8, 16)),
+                        *(f"{n}MiB {order}" for n in (16, 32, 64, 256) for order in ("task", "arrival")),
+                    },
+                )
                 self.assertEqual(ours["concurrent 4"].status, "not_offered")
                 self.assertIn("--order arrival", " ".join(ours["32MiB arrival"].command))
                 self.assertIn("--memory 32MiB", " ".join(ours["32MiB arrival"].command))
 
     def test_full_has_every_data_set_and_case(self):
         there = {(b.data.set, b.case) for b in blocks("full", [2], [])}
-        for pair in [("foreign", "two_columns"), ("foreign", "one_percent"), ("random", "count"), ("wide", "all_columns"), ("small_files", "all_columns"),
-                     ("strings_5", "all_columns"), ("strings_50", "all_columns"), ("strings_500", "all_columns")]:
+        for pair in [
+            ("foreign", "two_columns"),
+            ("foreign", "one_percent"),
+            ("random", "count"),
+            ("wide", "all_columns"),
+            ("small_files", "all_columns"),
+            ("strings_5", "all_columns"),
+            ("strings_50", "all_columns"),
+            ("strings_500", "all_columns"),
+        ]:
             self.assertIn(pair, there)
         sizes = {d.set: (d.rows, d.files, d.columns) for d in job.data_sets("full")}
         self.assertEqual((sizes["foreign"], sizes["small_files"]), ((16_000_000, 32, 5), (5_000_000, 5_000, 5)))
@@ -67,7 +98,9 @@ class ReadJob(unittest.TestCase):
 
     def test_frazil_does_not_pretend_to_filter(self):
         for case in ("one_percent", "count"):
-            self.assertEqual({c.status for c in contenders("full", "foreign", "zstd", case) if c.engine == "frazil"}, {"not_yet"})
+            self.assertEqual(
+                {c.status for c in contenders("full", "foreign", "zstd", case) if c.engine == "frazil"}, {"not_yet"}
+            )
 
     def test_all_that_is_timed_is_hashed_but_the_floors(self):
         for block in blocks("full", [2], ALL_ENGINES):

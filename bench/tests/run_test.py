@@ -43,14 +43,46 @@ class Runner(unittest.TestCase):
     def command(self, *engines, rounds=2, more=()):
         path = os.path.join(self.folder, "engines.json")
         with open(path, "w") as file:
-            json.dump([engine if isinstance(engine, dict) else {"engine": engine, "command": [sys.executable, ENGINE]} for engine in engines], file)
-        return [sys.executable, os.path.join(BENCH, "run.py"), "--jobs-folder", os.path.join(HERE, "fake_jobs"), "--job", "fake",
-                "--engines", path, "--frazil", self.frazil, "--data", os.path.join(self.folder, "data"), "--out", self.folder,
-                "--no-report", "--rounds", str(rounds), "--threads", "1", "--cases", "all_columns", *more]
+            json.dump(
+                [
+                    engine if isinstance(engine, dict) else {"engine": engine, "command": [sys.executable, ENGINE]}
+                    for engine in engines
+                ],
+                file,
+            )
+        return [
+            sys.executable,
+            os.path.join(BENCH, "run.py"),
+            "--jobs-folder",
+            os.path.join(HERE, "fake_jobs"),
+            "--job",
+            "fake",
+            "--engines",
+            path,
+            "--frazil",
+            self.frazil,
+            "--data",
+            os.path.join(self.folder, "data"),
+            "--out",
+            self.folder,
+            "--no-report",
+            "--rounds",
+            str(rounds),
+            "--threads",
+            "1",
+            "--cases",
+            "all_columns",
+            *more,
+        ]
 
     def run_it(self, *engines, environment=None, **options):
-        done = subprocess.run(self.command(*engines, **options), capture_output=True, text=True, timeout=120,
-                              env={**os.environ, **(environment or {})})
+        done = subprocess.run(
+            self.command(*engines, **options),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            env={**os.environ, **(environment or {})},
+        )
         self.output = done.stdout + done.stderr
         return done.returncode
 
@@ -68,27 +100,49 @@ class Runner(unittest.TestCase):
     def test_rounds_are_interleaved_after_all_hashes(self):
         self.assertEqual(self.run_it("one", "two", rounds=2), 0, self.output)
         everyone = ["one", "two", "frazil"]
-        self.assertEqual([call[:2] for call in self.calls()],
-                         [["hash", name] for name in everyone] + [["time", name] for _ in range(3) for name in everyone])
+        self.assertEqual(
+            [call[:2] for call in self.calls()],
+            [["hash", name] for name in everyone] + [["time", name] for _ in range(3) for name in everyone],
+        )
 
     def test_the_warm_up_round_is_dropped(self):
         self.assertEqual(self.run_it("one", rounds=2), 0, self.output)
         self.assertEqual([m["round"] for m in self.document()["measurements"]], [1, 1, 2, 2])
 
     def test_hashes_come_before_any_time_of_any_block(self):
-        self.assertEqual(self.run_it("one", rounds=1, more=["--cases", "all_columns,two_columns", "--threads", "1,2"]), 0, self.output)
+        self.assertEqual(
+            self.run_it("one", rounds=1, more=["--cases", "all_columns,two_columns", "--threads", "1,2"]),
+            0,
+            self.output,
+        )
         what = [call[0] for call in self.calls()]
         self.assertEqual(what, ["hash"] * 4 + ["time"] * 16)  # hashed once for each case, on the most threads
         self.assertEqual({call[3] for call in self.calls() if call[0] == "hash"}, {"2"})
 
     def test_bad_engines_have_their_row_and_the_rest_goes_on(self):
         bad = ["failing", "failing_later", "hanging", "killed", "garbage", "wrong", "few_rows"]
-        status = self.run_it("one", "two", *bad, "refusing", {"engine": "gone", "absent": "not on this planet"}, more=["--timeout", "2"])
+        status = self.run_it(
+            "one", "two", *bad, "refusing", {"engine": "gone", "absent": "not on this planet"}, more=["--timeout", "2"]
+        )
         self.assertEqual(status, 1, self.output)
         rows = self.rows()
-        self.assertEqual({name: row["status"] for name, row in rows.items()}, {
-            "one": "ok", "two": "ok", "frazil": "ok", "failing": "failed", "failing_later": "failed", "hanging": "killed", "killed": "killed",
-            "garbage": "failed", "wrong": "wrong_hash", "few_rows": "failed", "refusing": "not_offered", "gone": "absent"})
+        self.assertEqual(
+            {name: row["status"] for name, row in rows.items()},
+            {
+                "one": "ok",
+                "two": "ok",
+                "frazil": "ok",
+                "failing": "failed",
+                "failing_later": "failed",
+                "hanging": "killed",
+                "killed": "killed",
+                "garbage": "failed",
+                "wrong": "wrong_hash",
+                "few_rows": "failed",
+                "refusing": "not_offered",
+                "gone": "absent",
+            },
+        )
         self.assertIn("no such file", rows["failing"]["reason"])
         self.assertIn("no result within 2 s", rows["hanging"]["reason"])
         self.assertIn("delivered 999 rows, but 1000", rows["few_rows"]["reason"])
@@ -139,9 +193,13 @@ class Runner(unittest.TestCase):
     def test_ctrl_c_kills_the_children_and_writes_what_is_there(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(number):
-                started = subprocess.Popen(self.command("one", "hanging"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                started = subprocess.Popen(
+                    self.command("one", "hanging"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+                )
                 deadline = time.monotonic() + 60
-                while b"hanging" not in b"".join(b" ".join(os.fsencode(word) for word in call) for call in self.timed_calls()):
+                while b"hanging" not in b"".join(
+                    b" ".join(os.fsencode(word) for word in call) for call in self.timed_calls()
+                ):
                     self.assertLess(time.monotonic(), deadline)
                     time.sleep(0.02)
                 started.send_signal(number)
@@ -178,9 +236,16 @@ class Runner(unittest.TestCase):
 class Parts(unittest.TestCase):
     def test_too_little_memory_skips_the_block(self):
         data = workload.DataSet("s", "none", 1 << 30, 1, 1, 8)
-        block = workload.Block(data, "all_columns", 1, (workload.Contender("a", "x", ("false",)), workload.Contender("b", "x", status="absent")))
+        block = workload.Block(
+            data,
+            "all_columns",
+            1,
+            (workload.Contender("a", "x", ("false",)), workload.Contender("b", "x", status="absent")),
+        )
         document = {"hashes": [], "measurements": [], "summary": []}
-        with unittest.mock.patch("machine.memory_available_bytes", lambda: 16 << 30), contextlib.redirect_stdout(io.StringIO()):
+        with unittest.mock.patch("machine.memory_available_bytes", lambda: 16 << 30), contextlib.redirect_stdout(
+            io.StringIO()
+        ):
             run.run_rounds(block, types.SimpleNamespace(rounds=3, timeout=5), document)
         self.assertEqual([m["status"] for m in document["measurements"]], ["skipped", "absent"])
         self.assertEqual(document["summary"][0]["reason"], "too little memory: 16.0 GiB available, 16.5 GiB needed")
@@ -196,8 +261,11 @@ class Parts(unittest.TestCase):
 
     def test_the_estimate_counts_warm_up_rounds_and_one_hash_for_each_case(self):
         data = workload.DataSet("s", "none", 10, 1, 1, 8)
-        both = (workload.Contender("a", "x", ("a",), ("a", "--hash"), seconds=3), workload.Contender("floor_arrow", "x", ("f",), seconds=1),
-                workload.Contender("b", "x", status="absent", seconds=1000))
+        both = (
+            workload.Contender("a", "x", ("a",), ("a", "--hash"), seconds=3),
+            workload.Contender("floor_arrow", "x", ("f",), seconds=1),
+            workload.Contender("b", "x", status="absent", seconds=1000),
+        )
         blocks = [workload.Block(data, "all_columns", threads, both) for threads in (1, 2)]
         self.assertEqual(workload.estimate_seconds(blocks, 5), 2 * 6 * (3 + 1) + 2 * 3)
         self.assertEqual(workload.estimate_seconds([], 5), 0)

@@ -5,7 +5,15 @@ import os
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None), "integer": int, "number": (int, float)}
+TYPES = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "boolean": bool,
+    "null": type(None),
+    "integer": int,
+    "number": (int, float),
+}
 
 
 def documented():
@@ -18,7 +26,9 @@ def violations(value, schema, where="document"):
     """What breaks the few words of JSON Schema that the documentation uses."""
     types = schema.get("type", [])
     types = [types] if isinstance(types, str) else types
-    if types and not any(isinstance(value, TYPES[name]) and (name == "boolean") == isinstance(value, bool) for name in types):
+    if types and not any(
+        isinstance(value, TYPES[name]) and (name == "boolean") == isinstance(value, bool) for name in types
+    ):
         return [f"{where} is {value!r}, not {' or '.join(types)}"]
     if "enum" in schema and value not in schema["enum"]:
         return [f"{where} is {value!r}, not one of {schema['enum']}"]
@@ -46,7 +56,10 @@ class Schema(unittest.TestCase):
         document["size"] = "huge"
         document["hashes"][0]["rows"] = "7"
         del document["summary"][1]["seconds"]
-        self.assertEqual([text.split(" ")[0] for text in violations(document, schema)], ["document.size", "document.hashes[0].rows", "document.summary[1]"])
+        self.assertEqual(
+            [text.split(" ")[0] for text in violations(document, schema)],
+            ["document.size", "document.hashes[0].rows", "document.summary[1]"],
+        )
 
 
 if __name__ == "__main__":

@@ -16,7 +16,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BENCH = os.path.dirname(HERE)
 BUILD = os.path.join(os.path.dirname(BENCH), "build")
 PYTHON = os.path.join(BUILD, "bench", "peers", "environments", "main", "bin", "python")
-LIBRARY = os.environ.get("FRAZIL_CONTENT_HASH") or os.path.join(BUILD, "release", "bench", "content_hash", "libfrazil_content_hash.so")
+LIBRARY = os.environ.get("FRAZIL_CONTENT_HASH") or os.path.join(
+    BUILD, "release", "bench", "content_hash", "libfrazil_content_hash.so"
+)
 READ = os.path.join(BENCH, "peers", "python", "read.py")
 DAMAGES = ("value", "swap", "duplicate")
 
@@ -45,6 +47,7 @@ class WrongEngines(unittest.TestCase):
 
     def test_each_is_caught_by_its_hash_and_never_timed(self):
         with tempfile.TemporaryDirectory() as folder:
+
             def write(name, text, mode=0o644):
                 path = os.path.join(folder, name)
                 os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -54,15 +57,42 @@ class WrongEngines(unittest.TestCase):
                 return path
 
             write("liars/job.py", JOB)
-            write("liars/make_data.py", f"import runpy\nrunpy.run_path({os.path.join(BENCH, 'read', 'make_data.py')!r}, run_name='__main__')\n")
+            write(
+                "liars/make_data.py",
+                f"import runpy\nrunpy.run_path({os.path.join(BENCH, 'read', 'make_data.py')!r}, run_name='__main__')\n",
+            )
             liar = write("liar.py", LIAR)
             honest = [{"engine": name, "command": [PYTHON, READ]} for name in ("pyiceberg_reader", "polars_batches")]
             liars = [{"engine": f"liar_{damage}", "command": [sys.executable, liar]} for damage in DAMAGES]
             done = subprocess.run(
-                [sys.executable, os.path.join(BENCH, "run.py"), "--jobs-folder", folder, "--job", "liars", "--data", f"{folder}/data", "--out", folder,
-                 "--engines", write("engines.json", json.dumps(honest + liars)), "--python", PYTHON, "--no-report", "--rounds", "1", "--threads", "2",
-                 "--frazil", write("frazil", "#!/bin/sh\necho '{\"not_yet\": \"not part of this test\"}'\n", 0o755)],
-                capture_output=True, text=True, timeout=300, env={**os.environ, "FRAZIL_CONTENT_HASH": LIBRARY})
+                [
+                    sys.executable,
+                    os.path.join(BENCH, "run.py"),
+                    "--jobs-folder",
+                    folder,
+                    "--job",
+                    "liars",
+                    "--data",
+                    f"{folder}/data",
+                    "--out",
+                    folder,
+                    "--engines",
+                    write("engines.json", json.dumps(honest + liars)),
+                    "--python",
+                    PYTHON,
+                    "--no-report",
+                    "--rounds",
+                    "1",
+                    "--threads",
+                    "2",
+                    "--frazil",
+                    write("frazil", '#!/bin/sh\necho \'{"not_yet": "not part of this test"}\'\n', 0o755),
+                ],
+                capture_output=True,
+                text=True,
+                timeout=300,
+                env={**os.environ, "FRAZIL_CONTENT_HASH": LIBRARY},
+            )
             self.assertEqual(done.returncode, 1, done.stderr)
             with open(os.path.join(folder, "results", "liars-quick.json")) as file:
                 document = json.load(file)

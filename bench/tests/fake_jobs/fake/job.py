@@ -23,5 +23,7 @@ def contenders(data, case, threads, size, path, engines, frazil):
             found.append(Contender(name, "default", status="absent", reason=engine["absent"]))
             continue
         command = (*engine["command"], name, path, case, str(threads))
-        found.append(Contender(name, "default", command, () if name.startswith("floor") else (*command, "--hash"), seconds=0.1))
+        found.append(
+            Contender(name, "default", command, () if name.startswith("floor") else (*command, "--hash"), seconds=0.1)
+        )
     return tuple(found)

@@ -31,15 +31,22 @@ COUNT_MARKS = """(() => {
   for (const chart of %s) {
     const marks = (name, tag = "*") => all(`#${chart} .panel svg .mark-${tag}.${name} > *`);
     const points = [...marks("points", "symbol"), ...marks("medians", "symbol"), ...marks("medians", "rule")];
-    const named_ours = points.filter((mark) => mark.getAttribute("aria-label").startsWith("frazil "));
-    const highlighted = points.filter((mark) => mark.getAttribute("fill") === ours || mark.getAttribute("stroke") === ours);
+    const is_highlighted = (mark) => [mark.getAttribute("fill"), mark.getAttribute("stroke")].includes(ours);
     counted[chart] = {
-      panels: all(`#${chart} .panel svg.marks`).length, points: points.length, ours: named_ours.length, highlighted: highlighted.length,
-      rounds: marks("rounds", "symbol").length, floors: marks("floors", "rule").length, ones: marks("one", "rule").length,
+      panels: all(`#${chart} .panel svg.marks`).length,
+      points: points.length,
+      ours: points.filter((mark) => mark.getAttribute("aria-label").startsWith("frazil ")).length,
+      highlighted: points.filter(is_highlighted).length,
+      rounds: marks("rounds", "symbol").length,
+      floors: marks("floors", "rule").length,
+      ones: marks("one", "rule").length,
       axis_titles: all(`#${chart} .role-axis-title text`).length,
     };
   }
-  for (const table of all("table")) counted[table.id] = table.querySelectorAll("tbody tr:not([hidden]):not(.none)").length;
+  counted.legend = all("#legend > span").map((entry) => entry.textContent).sort().join(", ");
+  for (const table of all("table")) {
+    counted[table.id] = table.querySelectorAll("tbody tr:not([hidden], .none)").length;
+  }
   return counted;
 })()"""
 
@@ -84,8 +91,14 @@ def look(program, report, document, out):
             tab_order(page, failures)
             for changes in filter_changes(document):
                 choice = {**choice, **changes}
-                redraw(page, "".join(f"document.forms.filters.elements[{json.dumps(name)}].value = {json.dumps(value)};" for name, value in changes.items())
-                       + "document.forms.filters.dispatchEvent(new Event('change'))")
+                redraw(
+                    page,
+                    "".join(
+                        f"document.forms.filters.elements[{json.dumps(name)}].value = {json.dumps(value)};"
+                        for name, value in changes.items()
+                    )
+                    + "document.forms.filters.dispatchEvent(new Event('change'))",
+                )
                 compare(page, document, choice, f"after the filters were set to {changes}", failures)
             for scheme, width in (("dark", 1400), ("dark", 390), ("light", 390)):
                 set_screen(page, scheme, width)
@@ -97,12 +110,16 @@ def look(program, report, document, out):
         except RuntimeError as error:
             failures.append(str(error))
         failures += page.problems
-        failures += [f"the page asked for {url[:200]}" for url in page.requests if url != f"file://{report}" and not url.startswith("data:")]
+        failures += [
+            f"the page asked for {url[:200]}"
+            for url in page.requests
+            if url != f"file://{report}" and not url.startswith("data:")
+        ]
     return list(dict.fromkeys(failures))
 
 
 def look_at_hostile(program, document, out):
-    """A report of names that try to break out of where they are put: it must show them as they are, and nothing may run."""
+    """A report of names that try to break out of where they are put: it must show them as they are, and run nothing."""
     hostile = hostile_document(document)
     source, report = os.path.join(out, "hostile.json"), os.path.join(out, "hostile.html")
     with open(source, "w", encoding="utf-8") as file:
@@ -114,10 +131,17 @@ def look_at_hostile(program, document, out):
             page.call("Page.navigate", url=f"file://{report}")
             page.wait_until("document.documentElement?.dataset.drawn")
             compare(page, hostile, chosen(page), "of hostile names", failures)
-            if page.evaluate("window.broken || document.images.length + document.querySelectorAll('script').length - 3"):
+            if page.evaluate(
+                "window.broken || document.images.length + document.querySelectorAll('script').length - 3"
+            ):
                 failures.append("a hostile name became an element or ran")
-            shown = set(page.evaluate("[...document.querySelectorAll('#summary tbody td')].map((cell) => cell.textContent)"))
-            if missing := {row[name] for row in hostile["summary"] for name in ("engine", "configuration", "set")} - shown:
+            shown = set(
+                page.evaluate("[...document.querySelectorAll('#summary tbody td')].map((cell) => cell.textContent)")
+            )
+            if (
+                missing := {row[name] for row in hostile["summary"] for name in ("engine", "configuration", "set")}
+                - shown
+            ):
                 failures.append(f"hostile names are not shown as they are: {sorted(missing)}")
         except RuntimeError as error:
             failures.append(str(error))
@@ -126,25 +150,56 @@ def look_at_hostile(program, document, out):
 
 
 def hostile_document(document):
-    """The first block of a document; its peers, their configurations, the data set and all reasons have hostile names."""
-    names = ["</script><script>broken=1</script>", "<img src=x onerror=broken=1>", "<!--<script>", "'; broken=1; '", "\"><svg onload=broken=1>",
-             "{{data}}", "datum.engine", "&lt;b&gt; \u2028 \u202e", "${broken=1}", "__proto__", "constructor"]
+    """The first block of a document; its data set, peers, configurations and reasons have hostile names."""
+    names = [
+        "</script><script>broken=1</script>",
+        "<img src=x onerror=broken=1>",
+        "<!--<script>",
+        "'; broken=1; '",
+        '"><svg onload=broken=1>',
+        "{{data}}",
+        "datum.engine",
+        "&lt;b&gt; \u2028 \u202e",
+        "${broken=1}",
+        "__proto__",
+        "constructor",
+    ]
     first = block_of(document["summary"][0])
-    hostile = {**document, "question": names[0], "machine": {names[1]: names[0]}, "measurements": [], "hashes": [], "tables": []}
+    hostile = {
+        **document,
+        "question": names[0],
+        "machine": {names[1]: names[0]},
+        "measurements": [],
+        "hashes": [],
+        "tables": [],
+    }
     hostile["summary"] = []
     engines = {}
     for row in document["summary"]:
         if block_of(row) == first:
-            engine = row["engine"] if row["engine"] == "frazil" or row["engine"].startswith("floor_") else engines.setdefault(
-                row["engine"], names[len(engines) % len(names)])
+            engine = (
+                row["engine"]
+                if row["engine"] == "frazil" or row["engine"].startswith("floor_")
+                else engines.setdefault(row["engine"], names[len(engines) % len(names)])
+            )
             name = names[len(hostile["summary"]) % len(names)]
-            hostile["summary"].append({**row, "set": names[0], "engine": engine, "configuration": f"{row['configuration']} {name}", "reason": name})
+            hostile["summary"].append(
+                {
+                    **row,
+                    "set": names[0],
+                    "engine": engine,
+                    "configuration": f"{row['configuration']} {name}",
+                    "reason": name,
+                }
+            )
     return hostile
 
 
 def chosen(page):
     """The filters' values."""
-    return json.loads(page.evaluate("JSON.stringify(Object.fromEntries(new FormData(document.getElementById('filters'))))"))
+    return json.loads(
+        page.evaluate("JSON.stringify(Object.fromEntries(new FormData(document.getElementById('filters'))))")
+    )
 
 
 def compare(page, document, choice, when, failures):
@@ -152,9 +207,11 @@ def compare(page, document, choice, when, failures):
     for name, count in expected.items():
         shown = found.get(name)
         if isinstance(count, dict) and isinstance(shown, dict):
-            wrong = ", ".join(f"{part}: {shown.get(part)} instead of {n}" for part, n in count.items() if shown.get(part) != n)
+            wrong = ", ".join(
+                f"{part}: {shown.get(part)} instead of {n}" for part, n in count.items() if shown.get(part) != n
+            )
         else:
-            wrong = f"{shown} rows instead of {count}" if shown != count else ""
+            wrong = f"{shown} instead of {count}" if shown != count else ""
         if wrong:
             failures.append(f"{when}: {name}: {wrong}")
 
@@ -163,11 +220,17 @@ def filter_changes(document):
     """One block alone, a case without some of the engines, the other memory, then everything."""
     blocks = list(dict.fromkeys(tuple(str(row[name]) for name in BLOCK) for row in document["summary"]))
     everything = dict.fromkeys(BLOCK, "*")
-    return [dict(zip(BLOCK, blocks[0])), {**everything, "case": blocks[-1][2]}, {"memory": "pool"}, {**everything, "memory": "rss"}]
+    return [
+        dict(zip(BLOCK, blocks[0])),
+        {**everything, "case": blocks[-1][2]},
+        {"memory": "pool"},
+        {**everything, "memory": "rss"},
+    ]
 
 
 def expected_marks(document, choice):
     """What the page must show of this document for these filters."""
+
     def is_chosen(row):
         return all(choice[name] == "*" or name not in row or str(row[name]) == choice[name] for name in BLOCK)
 
@@ -183,19 +246,36 @@ def expected_marks(document, choice):
     }
     for chart, field in (("peer", "ratio_to_best_peer"), ("over", "ratio_to_floor")):
         rows = [row for row in others if row[field]]
-        marks[chart] = marks_of(rows, BLOCK, rounds=sum(len(row[field]["rounds"]) for row in rows), ones=len(blocks_of(rows)))
+        marks[chart] = marks_of(
+            rows, BLOCK, rounds=sum(len(row[field]["rounds"]) for row in rows), ones=len(blocks_of(rows))
+        )
     for name in ("summary", "measurements", "hashes", "tables"):
-        marks[name] = sum(map(is_chosen, document[name]))
-    marks["not-measured"] = len({(row["engine"], row["status"], row["reason"]) for row in document["summary"] if row["status"] != "ok"})
+        marks[name] = sum(map(is_chosen, document.get(name, [])))
+    marks["not-measured"] = len(
+        {(row["engine"], row["status"], row["reason"]) for row in document["summary"] if row["status"] != "ok"}
+    )
+    marks["legend"] = ", ".join(sorted({row["engine"] for row in document["summary"] if row["status"] == "ok"}))
     marks["headline"] = len(blocks_of([row for row in others if row["seconds"]]))
     return marks
 
 
 def marks_of(rows, by, **others):
-    """Each panel has two axes; both must say what they measure (the strips name their rows instead of a second title)."""
-    ours, panels = sum(row["engine"] == "frazil" for row in rows), len({tuple(row[name] for name in by) for row in rows})
+    """Every axis that measures something must say what (the other axis of a strip names its rows)."""
+    ours, panels = sum(row["engine"] == "frazil" for row in rows), len(
+        {tuple(row[name] for name in by) for row in rows}
+    )
     titles = panels if "ones" in others or by == BLOCK and "floors" not in others else 2 * panels
-    return {"panels": panels, "points": len(rows), "ours": ours, "highlighted": ours, "rounds": 0, "floors": 0, "ones": 0, "axis_titles": titles, **others}
+    return {
+        "panels": panels,
+        "points": len(rows),
+        "ours": ours,
+        "highlighted": ours,
+        "rounds": 0,
+        "floors": 0,
+        "ones": 0,
+        "axis_titles": titles,
+        **others,
+    }
 
 
 def block_of(row):
@@ -207,7 +287,7 @@ def blocks_of(rows):
 
 
 def fastest_of_each_engine(document, measured):
-    sized = {(table["set"], table["codec"]) for table in document["tables"] if table.get("arrow_bytes")}
+    sized = {(table["set"], table["codec"]) for table in document.get("tables", []) if table.get("arrow_bytes")}
     fastest = {}
     for row in sorted(measured, key=lambda row: row["seconds"]["median"] if row["seconds"] else 0):
         if row["seconds"] and (row["set"], row["codec"]) in sized:
@@ -221,7 +301,9 @@ def tab_order(page, failures):
     reached = []
     for _ in range(60):
         page.key("Tab", 9)
-        reached.append(page.evaluate("(e => e.name || e.className || e.firstElementChild?.id || '')(document.activeElement)"))
+        reached.append(
+            page.evaluate("(e => e.name || e.className || e.firstElementChild?.id || '')(document.activeElement)")
+        )
     missing = {*BLOCK, "memory", "scroll"} - set(reached)
     if reached[0] != "skip" or missing:
         failures.append(f"Tab reaches first {reached[0]!r}, and never {sorted(missing)}")

@@ -13,8 +13,17 @@ import subprocess
 import tempfile
 import time
 
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync", "--hide-scrollbars", "--remote-debugging-pipe"]
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+    "--remote-debugging-pipe",
+]
 DEADLINE_SECONDS = 120
 
 
@@ -46,8 +55,14 @@ class Page:
             os.dup2(commands_read, 3)
             os.dup2(answers_write, 4)
 
-        self._process = subprocess.Popen([chromium, *FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"], preexec_fn=take_descriptors,
-                                         pass_fds=(3, 4), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self._process = subprocess.Popen(
+            [chromium, *FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"],
+            preexec_fn=take_descriptors,
+            pass_fds=(3, 4),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         os.close(commands_read)
         os.close(answers_write)
         target = self.call("Target.createTarget", url="about:blank")["targetId"]

@@ -25,11 +25,11 @@ struct ColumnStatistics {
   // NaN counts as absent, and lower > upper (a broken or foreign writer) makes both absent.
   // Left out by the caller wherever the file's order may not be that of predicate.h: legacy signed min/max of text,
   // unknown column orders, bounds of uuids in Java's order.
-  std::optional<Value> lower;
-  std::optional<Value> upper;
-  std::optional<int64_t> row_count;   // nulls and NaN included: Iceberg's value_count
-  std::optional<int64_t> null_count;  // rows whose value, or a struct around it, is null
-  std::optional<int64_t> nan_count;   // absent: a float column may have any
+  std::optional<Value> lower = {};
+  std::optional<Value> upper = {};
+  std::optional<int64_t> row_count = {};   // nulls and NaN included: Iceberg's value_count
+  std::optional<int64_t> null_count = {};  // rows whose value, or a struct around it, is null
+  std::optional<int64_t> nan_count = {};   // absent: a float column may have any
 };
 
 // What the caller knows; asked only for columns that decide. Each may read (a dictionary page, a Bloom filter) and

@@ -9,7 +9,7 @@ frazil_layer(codec THREADS DEPENDS base memory
 frazil_layer(json DEPENDS base memory)
 frazil_layer(io THREADS DEPENDS base memory runtime)
 frazil_layer(predicate DEPENDS base memory columnar)
-frazil_layer(parquet DEPENDS base memory columnar codec io predicate)
+frazil_layer(parquet DEPENDS base memory columnar codec io predicate LIBRARIES PkgConfig::xxhash)
 frazil_layer(avro DEPENDS base memory columnar codec json io)
 frazil_layer(spec DEPENDS base memory columnar codec json)
 frazil_layer(manifest DEPENDS base memory columnar json io avro spec)

@@ -108,6 +108,10 @@ std::optional<BloomFilter> BloomFilter::open(const InputFile& file, const Column
     return std::nullopt;
   }
   if (!header || header->byte_size > rest - header->header_size) return std::nullopt;
+  // Of two sizes that differ one is wrong, and the wrong one would find other blocks.
+  if (range.length > 0 && static_cast<uint64_t>(range.length) != header->header_size + header->byte_size) {
+    return std::nullopt;
+  }
   filter.byte_size_ = header->byte_size;
   filter.offset_ = begin + header->header_size;
   if (header->byte_size <= bytes.size() - header->header_size) {

@@ -49,6 +49,16 @@ class ThriftWriter {
     for (int32_t value : values) zigzag(value);
     return *this;
   }
+  ThriftWriter& i64s(int id, const std::vector<int64_t>& values) {
+    list(id, 6, values.size());
+    for (int64_t value : values) zigzag(value);
+    return *this;
+  }
+  ThriftWriter& booleans(int id, const std::vector<bool>& values) {
+    list(id, 1, values.size());
+    for (bool value : values) bytes_ += static_cast<char>(value ? 1 : 2);
+    return *this;
+  }
   ThriftWriter& binaries(int id, const std::vector<std::string>& values) {
     list(id, 8, values.size());
     for (const std::string& value : values) {

@@ -23,10 +23,11 @@ std::vector<int64_t> read_counts(ThriftFields& fields, ThriftReader& reader, siz
   const ThriftReader::List list = fields.list(ThriftType::kI64);
   std::vector<int64_t> values = read_integers(reader, list);
   if (values.size() != page_count) values.clear();
-  for (int64_t value : values) {
-    if (value < 0) return {};
-  }
   return values;
+}
+
+bool has_negative(const std::vector<int64_t>& values) {
+  return std::any_of(values.begin(), values.end(), [](int64_t value) { return value < 0; });
 }
 
 std::vector<std::span<const std::byte>> read_bounds(ThriftFields& fields, ThriftReader& reader, size_t page_count) {
@@ -89,8 +90,8 @@ Statistics ColumnIndex::statistics(size_t page) const {
     statistics.min_value = min_values[page];
     statistics.max_value = max_values[page];
   }
-  if (!null_counts.empty()) statistics.null_count = null_counts[page];
-  if (!nan_counts.empty()) statistics.nan_count = nan_counts[page];
+  if (!null_counts.empty() && null_counts[page] >= 0) statistics.null_count = null_counts[page];
+  if (!nan_counts.empty() && nan_counts[page] >= 0) statistics.nan_count = nan_counts[page];
   return statistics;
 }
 
@@ -226,6 +227,8 @@ SizeStatistics parse_size_statistics(std::span<const std::byte> bytes, const Sch
         fields.skip();
     }
   }
+  if (has_negative(sizes.repetition_histogram)) sizes.repetition_histogram.clear();
+  if (has_negative(sizes.definition_histogram)) sizes.definition_histogram.clear();
   return sizes;
 }
 

@@ -55,11 +55,11 @@ struct ColumnIndex {
   std::vector<std::span<const std::byte>> min_values;  // of a null page: meaningless
   std::vector<std::span<const std::byte>> max_values;
   BoundaryOrder order = BoundaryOrder::kUnordered;
-  std::vector<int64_t> null_counts;  // empty: not told
-  std::vector<int64_t> nan_counts;   // empty: not told
+  std::vector<int64_t> null_counts;  // empty: not told; negative: not told of this page
+  std::vector<int64_t> nan_counts;   // the same
 
   size_t page_count() const { return null_pages.size(); }
-  // The bounds and counts of a page as statistics like those of a chunk.
+  // The bounds and counts of a page as statistics like those of a chunk. Of a null page: no bounds.
   Statistics statistics(size_t page) const;
 };
 

@@ -141,7 +141,8 @@ RC_GTEST_PROP(RowSelection, ClosesGapsBelowALimitAlone, ()) {
   for (size_t i = 1; i < closed.ranges().size(); ++i) {
     RC_ASSERT(closed.ranges()[i].begin - closed.ranges()[i - 1].end >= limit);
   }
-  for (const RowRange& gap : selection.invert(count).intersect(closed).ranges()) RC_ASSERT(gap.row_count() < limit);
+  const RowSelection gaps = selection.invert(count).intersect(closed);
+  for (const RowRange& gap : gaps.ranges()) RC_ASSERT(gap.row_count() < limit);
 }
 
 }  // namespace

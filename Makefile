@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 FRAZIL := build/release/frazil
 .DEFAULT_GOAL := help
-.PHONY: help demo test build lint format fuzz interop bench bench-test sanitize clean install
+.PHONY: help demo test build lint format fuzz interop bench bench-test bench-instructions bench-micro sanitize clean install
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /make \1|/' | column -t -s '|'
@@ -53,6 +53,14 @@ bench-test: ## test the benchmarks' Python, and their report in a headless Chrom
 	@tools/setup.sh bench
 	@python3 -m unittest discover -s bench/tests -p '*_test.py'
 	@$$(python3 bench/peers/build.py --environment report || echo python3) bench/report/check.py
+
+bench-instructions: build ## count the instructions of fixed scans and compare with the committed counts: ARGS='--update'
+	@tools/setup.sh instructions
+	@bench/instructions/count.py $(ARGS)
+
+bench-micro: ## run the microbenchmarks that FILTER (a regular expression) fits, of the layers LAYERS (all)
+	@tools/setup.sh test
+	@tools/bench_micro.sh "$(FILTER)" $(LAYERS)
 
 install: build ## install into PREFIX (default /usr/local), below DESTDIR
 	@cmake --install build/release --prefix $(PREFIX)

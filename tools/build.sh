@@ -9,6 +9,8 @@ if [ "$preset" = release ] && [ "${FRAZIL_WITH_TESTS:-0}" = 0 ] && [ ! -e build/
   options+=(-DFRAZIL_TESTS=OFF)
 fi
 if [ "${FRAZIL_WITH_TESTS:-0}" = 1 ]; then
+  # Benchmarks stay buildable because a release build with tests has them too.
+  [ "$preset" = release ] && options+=(-DFRAZIL_BENCHMARKS=ON)
   options+=(-DFRAZIL_TESTS=ON "-DFRAZIL_PYTHON=${FRAZIL_PYTHON:-}" "-DFRAZIL_DUCKDB_PYTHON=${FRAZIL_DUCKDB_PYTHON:-}")
 fi
 # The compiler cache works across clones: paths below this folder count relative to it.

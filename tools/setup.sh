@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs what is missing, through the system's packages: Debian 12, Ubuntu 24.04. Touches nothing when all is there.
-# usage: tools/setup.sh build|test|ci|bench
+# usage: tools/setup.sh build|test|ci|bench|instructions
 #   build  compiler, build tools, libraries        test   + GoogleTest, RapidCheck, Python        ci  + clang 19
 #   bench  what the checks of the benchmarks' Python parts need, and nothing else: Python, Chromium
+#   instructions  build + valgrind
 set -euo pipefail
 level=${1:-build}
 packages=(g++ cmake ninja-build make ccache pkg-config libfmt-dev libsnappy-dev libzstd-dev liblz4-dev
@@ -11,6 +12,8 @@ if [ "$level" = bench ]; then
   packages=(python3 python3-venv)
   # Ubuntu's Chromium is a snap, which can neither be had in a container nor read the report: the check says it skips.
   if [ "$(. /etc/os-release && echo "$ID")" = debian ]; then packages+=(chromium fonts-dejavu-core); fi
+elif [ "$level" = instructions ]; then
+  packages+=(python3 valgrind)
 elif [ "$level" != build ]; then
   packages+=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev python3 python3-venv)
 fi

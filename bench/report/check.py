@@ -27,6 +27,8 @@ CHARTS = ("memory", "peer", "over", "first", "size")
 COUNT_MARKS = """(() => {
   const ours = getComputedStyle(document.documentElement).getPropertyValue("--ours").trim();
   const all = (selector) => [...document.querySelectorAll(selector)];
+  // Drawn for another width than its box has, so that it is cut off or made smaller.
+  const does_not_fit = (svg) => Math.abs(svg.getAttribute("width") - svg.closest("figure > div").clientWidth) > 2;
   const counted = {};
   for (const chart of %s) {
     const marks = (name, tag = "*") => all(`#${chart} .panel svg .mark-${tag}.${name} > *`);
@@ -41,6 +43,7 @@ COUNT_MARKS = """(() => {
       floors: marks("floors", "rule").length,
       ones: marks("one", "rule").length,
       axis_titles: all(`#${chart} .role-axis-title text`).length,
+      misfits: all(`#${chart} .panel svg.marks`).filter(does_not_fit).length,
     };
   }
   counted.legend = all("#legend > span").map((entry) => entry.textContent).sort().join(", ");
@@ -67,7 +70,7 @@ def main():
     report = options.report
     if not report:
         report = os.path.join(options.out, "report.html")
-        subprocess.run([sys.executable, os.path.join(HERE, "build.py"), options.result, report], check=True)
+        build(options.result, report)
     failures = look(program, os.path.abspath(report), document, options.out)
     if not options.report:
         failures += look_at_hostile(program, document, options.out)
@@ -76,6 +79,11 @@ def main():
     if not failures:
         print(f"check of the report: passed; screenshots in {os.path.relpath(options.out)}")
     return 1 if failures else 0
+
+
+def build(result, report):
+    if subprocess.run([sys.executable, os.path.join(HERE, "build.py"), result, report]).returncode:
+        sys.exit("check of the report: FAILED: the report could not be built")
 
 
 def look(program, report, document, out):
@@ -124,7 +132,7 @@ def look_at_hostile(program, document, out):
     source, report = os.path.join(out, "hostile.json"), os.path.join(out, "hostile.html")
     with open(source, "w", encoding="utf-8") as file:
         json.dump(hostile, file)
-    subprocess.run([sys.executable, os.path.join(HERE, "build.py"), source, report], check=True)
+    build(source, report)
     failures = []
     with chromium.Page(program) as page:
         try:
@@ -274,6 +282,7 @@ def marks_of(rows, by, **others):
         "floors": 0,
         "ones": 0,
         "axis_titles": titles,
+        "misfits": 0,
         **others,
     }
 

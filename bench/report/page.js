@@ -101,6 +101,7 @@ async function draw() {
     const groups = grouped(rows, by);
     const place = document.querySelector(`#${section} .panels`);
     place.replaceChildren();
+    place.classList.toggle("alone", groups.length === 1);
     for (const group of groups) {
       const title = panel_title(group[0], by);
       const box = element("div", {});

@@ -46,5 +46,9 @@ function(frazil_layer name)
     add_executable(frazil_${name}_bench ${benches})
     target_link_libraries(frazil_${name}_bench PRIVATE frazil_${name} ${test_depends} benchmark::benchmark_main
                           ${LAYER_LIBRARIES} Threads::Threads)
+    target_compile_definitions(frazil_${name}_bench PRIVATE FRAZIL_TEST_CORPORA="${PROJECT_SOURCE_DIR}/tests/corpora")
+    # Too short to time anything: each benchmark checks its result.
+    add_test(NAME ${name}.benchmarks COMMAND frazil_${name}_bench --benchmark_min_time=0.001)
+    set_tests_properties(${name}.benchmarks PROPERTIES LABELS ${name} TIMEOUT 300 FAIL_REGULAR_EXPRESSION "ERROR OCCURRED")
   endif()
 endfunction()

@@ -26,7 +26,7 @@ namespace frazil {
 
 class ContentHash {
  public:
-  // O(values): about 100 ns for a row of five columns. Allocates at most a few KiB. Requires a validated batch. Throws
+  // O(values): about 60 ns for a row of five columns. Allocates at most a few KiB. Requires a validated batch. Throws
   // Error(kUnsupported) if a value has 2^32 bytes or elements.
   void add(const RecordBatch& batch);
   // The rows of another hash, which another thread may have made.

@@ -47,6 +47,7 @@ def pyiceberg(request):
     without(request, batch_rows="PyIceberg takes no batch size")
     # max-workers is how many files PyIceberg reads at once; its Arrow threads are another thing.
     os.environ["PYICEBERG_MAX_WORKERS"] = str(request.concurrency or request.threads)
+    import pyiceberg.io.pyarrow  # or the first scan imports it, which takes longer than a small scan
     from pyiceberg.table import StaticTable
 
     def deliver():
@@ -113,6 +114,11 @@ def polars(request):
     without(request, concurrency="Polars has no number of files to read at once, only threads")
     os.environ["POLARS_MAX_THREADS"] = str(request.threads)  # read when the module is loaded
     import polars as engine
+
+    if request.engine == "polars_iceberg":  # or the first scan imports them
+        import polars_iceberg
+        import pyiceberg.io.pyarrow
+        import pyiceberg.table
 
     newest = engine.CompatLevel.newest()  # its own memory as it lies, string views and all
 

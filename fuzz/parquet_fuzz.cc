@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "frazil/base/error.h"
 #include "frazil/parquet/batch_reader.h"
@@ -21,11 +23,12 @@ void read_all(std::string bytes, MemoryPool& pool) {
   options.batch_rows = 100;
   options.batch_bytes_max = 4096;
   options.validate_utf8 = true;
-  for (size_t leaf = 0; leaf < metadata->schema().leaf_count() && leaf < 64; ++leaf) {
+  std::vector<ColumnRequest> requests = request_columns(metadata->schema());
+  if (requests.size() > 64) requests.resize(64);
+  for (ColumnRequest& request : requests) {
     try {
       ReadOptions one = options;
-      one.columns = {{metadata->schema().leaf_node(leaf),
-                      {.name = "a", .type = arrow_leaf_type(metadata->schema().leaf(leaf))}}};
+      one.columns = {std::move(request)};
       BatchReader probe(file, metadata, one, pool);
       options.columns.push_back(one.columns[0]);
     } catch (const Error& error) {

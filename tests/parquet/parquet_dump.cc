@@ -58,12 +58,8 @@ void dump(const std::string& path, const Options& options) {
                    .validate_utf8 = options.utf8};
   std::string columns;
   std::string skipped;
-  for (size_t leaf = 0; leaf < schema.leaf_count(); ++leaf) {
-    ColumnRequest request;
-    request.node = schema.leaf_node(leaf);
-    request.field.name = schema.path(schema.leaf_node(leaf));
+  for (ColumnRequest& request : request_columns(schema)) {
     try {
-      request.field.type = arrow_leaf_type(schema.leaf(leaf));
       ReadOptions one = read;
       one.columns = {request};
       BatchReader probe(file, metadata, one, pool);
@@ -72,7 +68,7 @@ void dump(const std::string& path, const Options& options) {
       continue;
     }
     columns += (columns.empty() ? "[" : ",[") + quoted(request.field.name) + "," +
-               quoted(request.field.type->to_string()) + "]";
+               quoted(arrow_field(request).type->to_string()) + "]";
     read.columns.push_back(std::move(request));
   }
   print_line("{\"columns\":[" + columns + "],\"skipped\":{" + skipped + "}}");

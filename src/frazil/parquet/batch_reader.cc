@@ -7,9 +7,10 @@
 
 #include "frazil/base/error.h"
 #include "frazil/codec/codec.h"
-#include "frazil/parquet/column_reader.h"
+#include "frazil/parquet/column_tree.h"
 #include "frazil/parquet/memory_plan.h"
 #include "frazil/parquet/memory_source.h"
+#include "frazil/parquet/page_index.h"
 
 namespace frazil::parquet {
 
@@ -31,22 +32,21 @@ class BatchReader::Impl {
       own_decompressor_ = std::make_unique<Decompressor>(pool);
       decompressor_ = own_decompressor_.get();
     }
-    std::vector<Field> fields;
-    columns_.reserve(options_.columns.size());
-    const ColumnReader::Options column_options{
-        .pages = {.window_bytes = options_.window_bytes, .verify_checksums = options_.verify_checksums},
-        .validate_utf8 = options_.validate_utf8,
-        .data_bytes_max = limits_.bytes_max,
-    };
-    for (const ColumnRequest& request : options_.columns) {
-      check_column(request);
-      columns_.emplace_back(*file_, *metadata_, metadata_->schema().node(request.node).first_leaf, request.field,
-                            *decompressor_, column_options);
-      (columns_.back().is_variable() ? variable_ : fixed_).push_back(columns_.size() - 1);
-      row_bits_ += columns_.back().row_bits();
-      fields.push_back(request.field);
+    tree_ = std::make_unique<ColumnTree>(
+        *file_, *metadata_, options_.columns, *decompressor_,
+        ColumnTree::Options{
+            .pages = {.pages = {.window_bytes = options_.window_bytes, .verify_checksums = options_.verify_checksums},
+                      .validate_utf8 = options_.validate_utf8},
+            .bytes_max = limits_.bytes_max});
+    for (size_t i = 0; i < columns().size(); ++i) {
+      (columns()[i].is_variable() ? variable_ : fixed_).push_back(i);
+      row_bits_ += columns()[i].row_bits();
+      leaves_.push_back(columns()[i].leaf());
     }
-    schema_ = std::make_shared<const Schema>(std::move(fields));
+    for (const RepeatedColumn& column : repeated()) {
+      for (const auto& leaf : column.leaves) leaves_.push_back(leaf->leaf());
+    }
+    for (size_t leaf : leaves_) check_leaf(leaf);
     limits_.rows_max = static_cast<size_t>(options_.batch_rows);
     if (row_bits_ > 0) {
       limits_.rows_max = std::min(limits_.rows_max, std::max<size_t>(1, limits_.bytes_max * 8 / row_bits_));
@@ -54,11 +54,11 @@ class BatchReader::Impl {
     group_ = static_cast<size_t>(options_.first_row_group);
   }
 
-  const SchemaPtr& schema() const { return schema_; }
+  const SchemaPtr& schema() const { return tree_->schema(); }
   size_t needed_bytes() const { return needed_bytes_; }
   size_t bytes_in_use() const {
     size_t bytes = own_decompressor_ ? own_decompressor_->charged_bytes() : 0;
-    for (const ColumnReader& column : columns_) bytes += column.bytes_in_use();
+    bytes += tree_->bytes_in_use();
     for (const Block& block : shared_blocks_) bytes += block.bytes_in_use();
     return bytes;
   }
@@ -70,8 +70,12 @@ class BatchReader::Impl {
       groups.push_back(group);
     }
     try {
-      MemoryPlan plan = plan_memory(*file_, *metadata_, columns_, groups, options_, limits_, walk_page_headers);
-      for (size_t i = 0; i < columns_.size(); ++i) columns_[i].limit_data_bytes(plan.data_bytes[i]);
+      MemoryPlan plan = plan_memory(*file_, *metadata_, *tree_, groups, options_, limits_, walk_page_headers);
+      size_t next = 0;
+      for (ColumnReader& column : columns()) column.limit_data_bytes(plan.data_bytes[next++]);
+      for (RepeatedColumn& column : repeated()) {
+        for (auto& leaf : column.leaves) leaf->limit_data_bytes(plan.data_bytes[next++]);
+      }
       return plan.needs;
     } catch (Error& error) {
       error.add_context(message("reading the pages of {}", file_->path()));
@@ -103,6 +107,9 @@ class BatchReader::Impl {
     kEnd,
   };
 
+  std::vector<ColumnReader>& columns() const { return tree_->columns(); }
+  std::vector<RepeatedColumn>& repeated() const { return tree_->repeated(); }
+
   void check_options() {
     const auto group_count = static_cast<int64_t>(metadata_->row_groups().size());
     const int64_t first = options_.first_row_group;
@@ -114,39 +121,43 @@ class BatchReader::Impl {
     group_end_ = static_cast<size_t>(first + count);
     limits_.bytes_max = std::min(options_.batch_bytes_max, kBatchBytesMax);
     options_.window_bytes = std::max<size_t>(options_.window_bytes, 4096);
+    if (!options_.rows.empty() && options_.rows.size() != static_cast<size_t>(count)) {
+      throw_error(ErrorKind::kInvalidArgument, "rows of {} row groups where {} are read", options_.rows.size(), count);
+    }
+    for (size_t i = 0; i < options_.rows.size(); ++i) {
+      const auto rows = static_cast<uint64_t>(metadata_->row_groups()[static_cast<size_t>(first) + i].row_count);
+      if (options_.rows[i].rows.end() > rows) {
+        throw_error(ErrorKind::kInvalidArgument, "row {} of row group {}, which has {}",
+                    options_.rows[i].rows.end() - 1, static_cast<size_t>(first) + i, rows);
+      }
+    }
   }
 
-  void check_column(const ColumnRequest& request) const {
-    const FileSchema& schema = metadata_->schema();
-    if (request.node >= schema.nodes().size()) {
-      throw_error(ErrorKind::kInvalidArgument, "node {} of a schema that has {}", request.node, schema.nodes().size());
-    }
-    if (request.kind != ColumnRequest::Kind::kLeaf || schema.node(request.node).is_group) {
-      throw_error(ErrorKind::kUnsupported, "column '{}' is nested, which is not read yet", schema.path(request.node));
-    }
-    const size_t leaf = schema.node(request.node).first_leaf;
+  void check_leaf(size_t leaf) const {
     for (size_t group = static_cast<size_t>(options_.first_row_group); group < group_end_; ++group) {
       const ColumnChunk& chunk = metadata_->row_groups()[group].columns[leaf];
       if (chunk.encrypted) {
-        throw_error(ErrorKind::kUnsupported, "column '{}' is encrypted, which is not read yet", request.field.name);
+        throw_error(ErrorKind::kUnsupported, "column '{}' is encrypted, which is not read yet", leaf_path(leaf));
       }
       if (chunk.in_other_file) {
-        throw_error(ErrorKind::kUnsupported, "column '{}' lies in another file, which is not read", request.field.name);
+        throw_error(ErrorKind::kUnsupported, "column '{}' lies in another file, which is not read", leaf_path(leaf));
       }
     }
   }
+
+  std::string leaf_path(size_t leaf) const { return metadata_->schema().path(metadata_->schema().leaf_node(leaf)); }
 
   Step run(MemorySource& memory, std::optional<RecordBatch>& out) {
     for (;;) {
       switch (phase_) {
         case Phase::kGroup:
-          while (group_ < group_end_ && metadata_->row_groups()[group_].row_count == 0) ++group_;
+          while (group_ < group_end_ && wanted_rows(group_) == 0) ++group_;
           if (group_ == group_end_) {
             close();
             break;
           }
           if (!open_group(memory)) return Step::kNeedMemory;
-          group_rows_left_ = static_cast<size_t>(metadata_->row_groups()[group_].row_count);
+          group_rows_left_ = static_cast<size_t>(wanted_rows(group_));
           phase_ = Phase::kBegin;
           break;
         case Phase::kBegin:
@@ -162,6 +173,7 @@ class BatchReader::Impl {
           phase_ = Phase::kFinish;
           break;
         case Phase::kFinish:
+          if (!tree_->keep_tails(rows_, memory)) return Step::kNeedMemory;
           finish_batch(memory, out);
           return Step::kBatch;
         case Phase::kEnd:
@@ -171,8 +183,8 @@ class BatchReader::Impl {
   }
 
   // Adds where it happened to what goes wrong in a column.
-  template <typename Work>
-  auto in_column(const ColumnReader& column, Work&& work) {
+  template <typename Reader, typename Work>
+  auto in_column(const Reader& column, Work&& work) {
     try {
       return work();
     } catch (CorruptError& error) {
@@ -189,15 +201,28 @@ class BatchReader::Impl {
     }
   }
 
+  const GroupRows* group_rows(size_t group) const {
+    return options_.rows.empty() ? nullptr : &options_.rows[group - static_cast<size_t>(options_.first_row_group)];
+  }
+
+  uint64_t wanted_rows(size_t group) const {
+    const GroupRows* rows = group_rows(group);
+    return rows != nullptr ? rows->rows.row_count() : static_cast<uint64_t>(metadata_->row_groups()[group].row_count);
+  }
+
+  ChunkRange range_of(size_t leaf) const {
+    try {
+      return chunk_range(metadata_->row_groups()[group_].columns[leaf], *metadata_, file_->size());
+    } catch (Error& error) {
+      error.add_context(message("column '{}'", leaf_path(leaf)));
+      throw;
+    }
+  }
+
   bool open_group(MemorySource& memory) {
     if (next_shared_ == 0) {
       std::vector<ChunkRange> ranges;
-      for (const ColumnReader& column : columns_) {
-        in_column(column, [&] {
-          const ColumnChunk& chunk = metadata_->row_groups()[group_].columns[column.leaf()];
-          ranges.push_back(chunk_range(chunk, *metadata_, file_->size()));
-        });
-      }
+      for (size_t leaf : leaves_) ranges.push_back(range_of(leaf));
       shared_ = plan_shared_reads(ranges, options_.window_bytes);
       for (Block& block : shared_blocks_) memory.free(block);
       if (shared_blocks_.size() < shared_.size()) shared_blocks_.resize(shared_.size());
@@ -210,16 +235,27 @@ class BatchReader::Impl {
       file_->read_at(range.begin, {block.data(), size});
     }
     next_shared_ = 0;
-    std::vector<const std::byte*> whole(columns_.size(), nullptr);
+    std::vector<const std::byte*> whole(leaves_.size(), nullptr);
     for (size_t i = 0; i < shared_.size(); ++i) {
       for (size_t column : shared_[i].columns) {
-        const ColumnChunk& chunk = metadata_->row_groups()[group_].columns[columns_[column].leaf()];
-        const ChunkRange range = chunk_range(chunk, *metadata_, file_->size());
-        whole[column] = shared_blocks_[i].data() + (range.begin - shared_[i].range.begin);
+        whole[column] = shared_blocks_[i].data() + (range_of(leaves_[column]).begin - shared_[i].range.begin);
       }
     }
-    for (size_t i = 0; i < columns_.size(); ++i) {
-      in_column(columns_[i], [&] { columns_[i].open(group_, whole[i]); });
+    const auto row_count = static_cast<uint64_t>(metadata_->row_groups()[group_].row_count);
+    const GroupRows* rows = group_rows(group_);
+    all_rows_ = {0, row_count};
+    const GroupView view{.row_group = group_,
+                         .row_count = static_cast<size_t>(row_count),
+                         .rows = rows != nullptr ? rows->rows.ranges() : std::span<const RowRange>(&all_rows_, 1)};
+    const auto open = [&](auto& reader, const std::byte* bytes) {
+      const OffsetIndex* index =
+          rows != nullptr && rows->pages != nullptr ? rows->pages->offsets(reader.leaf()) : nullptr;
+      in_column(reader, [&] { reader.open(view, bytes, index); });
+    };
+    size_t next = 0;
+    for (ColumnReader& column : columns()) open(column, whole[next++]);
+    for (RepeatedColumn& column : repeated()) {
+      for (auto& leaf : column.leaves) open(*leaf, whole[next++]);
     }
     return true;
   }
@@ -227,7 +263,7 @@ class BatchReader::Impl {
   bool begin_batch(MemorySource& memory) {
     rows_target_ = std::min(limits_.rows_max, group_rows_left_);
     for (; next_column_ < variable_.size(); ++next_column_) {
-      if (!columns_[variable_[next_column_]].begin_batch(rows_target_, memory)) return false;
+      if (!columns()[variable_[next_column_]].begin_batch(rows_target_, memory)) return false;
     }
     next_column_ = 0;
     rows_ = 0;
@@ -236,60 +272,83 @@ class BatchReader::Impl {
   }
 
   // The variable columns advance page border by page border, so that before each stride it is known, or can be found
-  // out, how many rows still fit.
+  // out, how many rows still fit. Columns with lists are ahead of them: what their rows take is known when they are decoded.
   bool decode_variable(MemorySource& memory) {
-    if (variable_.empty()) {
+    if (variable_.empty() && repeated().empty()) {
       rows_ = rows_target_;
       return true;
     }
     while (rows_ < rows_target_) {
       if (stride_end_ == rows_) {
+        for (RepeatedColumn& column : repeated()) {
+          while (column.complete_rows() <= rows_) {
+            if (column.is_full() || (rows_ > 0 && next_row_passes(column))) return true;
+            if (!in_column(column.behind(), [&] { return column.advance(rows_target_, memory); })) return false;
+          }
+        }
         for (size_t i : variable_) {
-          if (!in_column(columns_[i], [&] { return columns_[i].load_page(memory); })) return false;
+          if (!in_column(columns()[i], [&] { return columns()[i].load_page(memory); })) return false;
         }
         stride_end_ = rows_ + plan_stride();
         if (stride_end_ == rows_) return true;
       }
       for (size_t i : variable_) {
-        if (!in_column(columns_[i], [&] { return columns_[i].decode_to(stride_end_, memory); })) return false;
+        if (!in_column(columns()[i], [&] { return columns()[i].decode_to(stride_end_, memory); })) return false;
       }
       rows_ = stride_end_;
     }
     return true;
   }
 
+  // Bits that the batch's first rows_ rows have.
+  uint64_t batch_bits() {
+    uint64_t bits = rows_ * row_bits_;
+    for (size_t i : variable_) bits += columns()[i].data_bytes() * 8;
+    for (const RepeatedColumn& column : repeated()) bits += column.bits_of(rows_);
+    return bits;
+  }
+
+  // What the column has of the next row is too much already.
+  bool next_row_passes(const RepeatedColumn& column) {
+    return batch_bits() + column.decoded_bits() - column.bits_of(rows_) > uint64_t{limits_.bytes_max} * 8;
+  }
+
   // Rows of the current pages that still fit in the batch: at least one if it is empty.
   size_t plan_stride() {
     size_t rows = rows_target_ - rows_;
-    for (size_t i : variable_) rows = std::min(rows, columns_[i].page_rows_left());
-    const size_t bits_max = limits_.bytes_max * 8;
-    size_t bits = rows_ * row_bits_;
-    size_t bound = rows * row_bits_;
+    for (size_t i : variable_) rows = std::min(rows, columns()[i].page_rows_left());
+    for (const RepeatedColumn& column : repeated()) rows = std::min(rows, column.complete_rows() - rows_);
+    const uint64_t bits_max = uint64_t{limits_.bytes_max} * 8;
+    const uint64_t bits = batch_bits();
+    uint64_t bound = rows * row_bits_;
     for (size_t i : variable_) {
-      bits += columns_[i].data_bytes() * 8;
-      size_t bytes = columns_[i].value_bytes_bound(rows);
-      if (bytes > bits_max / 8) bytes = bits_max / 8 + 1;
-      bound += bytes * 8;
+      bound += std::min<uint64_t>(columns()[i].value_bytes_bound(rows), bits_max / 8 + 1) * 8;
     }
+    for (const RepeatedColumn& column : repeated()) bound += column.bits_of(rows_ + rows) - column.bits_of(rows_);
     if (bits + bound <= bits_max) return rows;
     const size_t fitting = count_fitting_rows(rows, bits > bits_max ? 0 : bits_max - bits);
     return fitting == 0 && rows_ == 0 ? 1 : fitting;
   }
 
   // How many of the next `rows` rows have together at most `bits`.
-  size_t count_fitting_rows(size_t rows, size_t bits) {
+  size_t count_fitting_rows(size_t rows, uint64_t bits) {
     std::vector<ColumnReader::LookAhead> ahead;
-    for (size_t i : variable_) ahead.push_back(columns_[i].look_ahead());
+    for (size_t i : variable_) ahead.push_back(columns()[i].look_ahead());
+    uint64_t before = 0;
+    for (const RepeatedColumn& column : repeated()) before += column.bits_of(rows_);
     uint64_t totals[ValueDecoder::kScratch];
     for (size_t done = 0; done < rows;) {
       const size_t part = std::min(rows - done, ValueDecoder::kScratch);
       std::fill_n(totals, part, 0);
       for (size_t i = 0; i < variable_.size(); ++i) {
-        const ColumnReader& column = columns_[variable_[i]];
+        const ColumnReader& column = columns()[variable_[i]];
         in_column(column, [&] { column.add_value_bytes(ahead[i], part, totals); });
       }
       for (size_t row = 0; row < part; ++row) {
-        const uint64_t row_bits = totals[row] * 8 + row_bits_;
+        uint64_t behind = 0;
+        for (const RepeatedColumn& column : repeated()) behind += column.bits_of(rows_ + done + row + 1);
+        const uint64_t row_bits = totals[row] * 8 + row_bits_ + (behind - before);
+        before = behind;
         if (row_bits > bits) return done + row;
         bits -= row_bits;
       }
@@ -300,7 +359,7 @@ class BatchReader::Impl {
 
   bool decode_fixed(MemorySource& memory) {
     for (; next_column_ < fixed_.size(); ++next_column_) {
-      ColumnReader& column = columns_[fixed_[next_column_]];
+      ColumnReader& column = columns()[fixed_[next_column_]];
       if (!fixed_begun_) {
         if (!column.begin_batch(rows_, memory)) return false;
         fixed_begun_ = true;
@@ -314,18 +373,7 @@ class BatchReader::Impl {
 
   void finish_batch(MemorySource& memory, std::optional<RecordBatch>& out) {
     group_rows_left_ -= rows_;
-    if (group_rows_left_ == 0) {
-      for (const ColumnReader& column : columns_) in_column(column, [&] { column.check_end(); });
-    }
-    std::vector<ArrayPtr> arrays;
-    arrays.reserve(columns_.size());
-    for (ColumnReader& column : columns_) {
-      arrays.push_back(column.finish_batch(memory));
-      if (!column.field().nullable && arrays.back()->null_count > 0) {
-        throw_corrupt(CorruptError::kNoOffset, "column '{}' has nulls and must not", column.path());
-      }
-    }
-    out.emplace(schema_, static_cast<int64_t>(rows_), std::move(arrays));
+    out.emplace(tree_->schema(), static_cast<int64_t>(rows_), tree_->finish_batch(rows_, memory));
     phase_ = Phase::kBegin;
     if (group_rows_left_ == 0) {
       ++group_;
@@ -334,7 +382,10 @@ class BatchReader::Impl {
   }
 
   void close() {
-    for (ColumnReader& column : columns_) column.close();
+    for (ColumnReader& column : columns()) column.close();
+    for (RepeatedColumn& column : repeated()) {
+      for (auto& leaf : column.leaves) leaf->close();
+    }
     shared_blocks_.clear();
     phase_ = Phase::kEnd;
   }
@@ -345,10 +396,10 @@ class BatchReader::Impl {
   MemoryPool& pool_;
   std::unique_ptr<Decompressor> own_decompressor_;
   Decompressor* decompressor_ = nullptr;
-  SchemaPtr schema_;
   // memory_needs tells the columns what it found out: how large their estimates may get. It changes no result.
-  mutable std::vector<ColumnReader> columns_;
-  std::vector<size_t> variable_;  // indices of columns
+  std::unique_ptr<ColumnTree> tree_;
+  std::vector<size_t> leaves_;    // that are read: of columns(), then of repeated()
+  std::vector<size_t> variable_;  // indices of columns()
   std::vector<size_t> fixed_;
   size_t row_bits_ = 0;
   BatchLimits limits_;
@@ -357,6 +408,7 @@ class BatchReader::Impl {
   Phase phase_ = Phase::kGroup;
   size_t group_ = 0;
   size_t group_rows_left_ = 0;
+  RowRange all_rows_;
   std::vector<SharedRead> shared_;
   std::vector<Block> shared_blocks_;
   size_t next_shared_ = 0;

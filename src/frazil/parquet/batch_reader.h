@@ -8,8 +8,8 @@
 //   BatchReader reader(file, metadata, {.columns = request_columns(metadata->schema())}, pool);
 //   while (auto batch = reader.next()) consume(*batch);
 //
-// Read so far: columns without repetition, PLAIN, RLE and dictionary encodings, data pages v1 and v2. Everything else
-// is Error(kUnsupported) that names column and encoding.
+// Columns are asked for by trees: leaves, structs, lists and maps, whole or in parts (column_request.h). Read so far: PLAIN,
+// RLE and dictionary encodings, data pages v1 and v2. Everything else is Error(kUnsupported) that names column and encoding.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +26,7 @@
 #include "frazil/parquet/column_request.h"
 #include "frazil/parquet/metadata.h"
 #include "frazil/parquet/page_header.h"
+#include "frazil/parquet/row_selection.h"
 
 namespace frazil {
 class Decompressor;
@@ -33,10 +34,23 @@ class Decompressor;
 
 namespace frazil::parquet {
 
+class PageIndex;
+
+// Which rows of one row group are read.
+struct GroupRows {
+  RowSelection rows;
+  // Where its pages are, if that is known: those without a wanted row are not read then. Without it their headers are, and
+  // of columns with lists in pages v1 their levels.
+  std::shared_ptr<const PageIndex> pages = nullptr;
+};
+
 struct ReadOptions {
-  std::vector<ColumnRequest> columns;  // may be empty: batches with row counts alone
+  std::vector<ColumnRequest> columns = {};  // may be empty: batches with row counts alone
   int first_row_group = 0;
   int row_group_count = -1;  // -1: to the end
+  // One a row group that is read, in their order; empty: all rows of all. Values of other rows are passed over, and take no
+  // room in the batches.
+  std::vector<GroupRows> rows = {};
   int64_t batch_rows = 65536;
   // Of a batch's values, offsets and validity; block rounding comes on top. A single row that is larger is a batch
   // alone.
@@ -53,8 +67,8 @@ struct ReadOptions {
 // One thread at a time. Errors carry row group, column and file in their context, the file offset in CorruptError.
 class BatchReader {
  public:
-  // Throws Error(kInvalidArgument) for a leaf or row group that does not exist or a type that the leaf cannot be read
-  // as, Error(kUnsupported) for a column that is not read yet. Reads nothing, takes no memory of the pool.
+  // Throws Error(kInvalidArgument) for a node or row group that does not exist, a tree that is not the schema's, or a type
+  // that a leaf cannot be read as, Error(kUnsupported) for a column that is not read yet. Reads nothing, takes no memory of the pool.
   BatchReader(std::shared_ptr<const InputFile> file, std::shared_ptr<const FileMetadata> metadata, ReadOptions options,
               MemoryPool& pool);
   ~BatchReader();

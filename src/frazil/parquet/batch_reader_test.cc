@@ -502,9 +502,6 @@ TEST(BatchReader, ReadsSmallNeighbouringChunksAtOnce) {
 TEST(BatchReader, NamesWhatItDoesNotRead) {
   EXPECT_THAT(error_of(one_column({}, 1, {data_page("1234", 1, Encoding::kAlp)}), ErrorKind::kUnsupported),
               HasSubstr("encoding ALP of column 'a' is not read"));
-  EXPECT_THAT(
-      error_of(one_column({.repetition = Repetition::kRepeated}, 1, {data_page("1234", 1)}), ErrorKind::kUnsupported),
-      HasSubstr("column 'a' is repeated"));
 }
 
 TEST(BatchReader, RefusesTypesThatTheColumnIsNot) {

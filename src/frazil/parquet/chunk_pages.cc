@@ -215,24 +215,35 @@ bool ChunkPages::read_payload(MemorySource& memory) {
   return true;
 }
 
-ChunkPages::Status ChunkPages::load(MemorySource& memory) {
-  while (!is_loaded_) {
-    if (!has_header_) {
-      if (position_ >= range_.end) return Status::kEnd;
-      if (!read_header(memory)) return Status::kNeedMemory;
-    }
-    if (page_.header.type == PageType::kIndex || page_.header.type == PageType::kUnknown) {
-      advance();
-      continue;
-    }
-    if (!read_payload(memory)) return Status::kNeedMemory;
-    is_loaded_ = true;
+ChunkPages::Status ChunkPages::load_header(MemorySource& memory) {
+  while (!has_header_) {
+    if (position_ >= range_.end) return Status::kEnd;
+    if (!read_header(memory)) return Status::kNeedMemory;
+    if (page_.header.type == PageType::kIndex || page_.header.type == PageType::kUnknown) advance();
   }
+  return Status::kPage;
+}
+
+ChunkPages::Status ChunkPages::load(MemorySource& memory) {
+  if (is_loaded_) return Status::kPage;
+  const Status status = load_header(memory);
+  if (status != Status::kPage) return status;
+  if (!read_payload(memory)) return Status::kNeedMemory;
+  is_loaded_ = true;
   return Status::kPage;
 }
 
 void ChunkPages::advance() {
   position_ += page_.header.header_size + static_cast<uint64_t>(page_.header.compressed_size);
+  has_header_ = false;
+  is_loaded_ = false;
+}
+
+void ChunkPages::jump(uint64_t offset) {
+  if (offset < range_.begin || offset > range_.end) {
+    throw_corrupt(offset, "the offset index names a page outside of its column chunk");
+  }
+  position_ = offset;
   has_header_ = false;
   is_loaded_ = false;
 }

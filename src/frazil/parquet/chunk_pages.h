@@ -55,8 +55,13 @@ class ChunkPages {
   // Loads the current page, or says that there is none. Repeatable. page() is valid until advance(). Pages of unknown
   // types are passed over.
   Status load(MemorySource& memory);
+  // The same for the header alone: of page(), only header and offset are right then. advance() passes over the page.
+  Status load_header(MemorySource& memory);
   const Page& page() const { return page_; }
   void advance();
+  // Makes the page whose header stands at `offset` of the file the current one. Throws CorruptError unless that lies in
+  // the chunk.
+  void jump(uint64_t offset);
   // Gives back what only a large dictionary page needed: its window and its decompressed form. After advance().
   void trim(MemorySource& memory);
   uint64_t position() const { return position_; }

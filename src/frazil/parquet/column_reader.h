@@ -1,5 +1,5 @@
-// One column of a BatchReader: pages of its chunk in, an array of the batch out. Columns without repetition: a row is a
-// level. What a nested column adds is another class over the same pages, levels and values.
+// One leaf without repetition of a BatchReader: pages of its chunk in, an array of the batch out. A row is a level and a
+// slot. Leaves below lists: see repeated_reader.h.
 #pragma once
 
 #include <cstddef>
@@ -7,55 +7,56 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "frazil/columnar/array.h"
-#include "frazil/parquet/chunk_pages.h"
-#include "frazil/parquet/convert.h"
 #include "frazil/parquet/hybrid.h"
+#include "frazil/parquet/leaf_pages.h"
+#include "frazil/parquet/leaf_values.h"
 #include "frazil/parquet/memory_source.h"
-#include "frazil/parquet/value_decoder.h"
+#include "frazil/parquet/row_cursor.h"
+#include "frazil/parquet/structure.h"
 
 namespace frazil::parquet {
 
-// A batch's string data lies in a block for at most this many bytes where it has `used`.
-inline constexpr size_t kDataBytesMin = 1024;
-constexpr size_t trimmed_bytes(size_t used) {
-  return used + used / 4 + 4096;
-}
+// What a row group's columns read of it.
+struct GroupView {
+  size_t row_group = 0;
+  size_t row_count = 0;
+  std::span<const RowRange> rows;  // wanted ones; borrowed while the group is read
+};
 
 class ColumnReader {
  public:
   struct Options {
-    ChunkPages::Options pages;
-    bool validate_utf8 = false;
+    LeafPages::Options pages;
     size_t data_bytes_max = 0;  // kBytes, kLargeBytes: of a batch, unless one value alone is larger
   };
 
-  // Borrows file, metadata and decompressor.
-  ColumnReader(const InputFile& file, const FileMetadata& metadata, size_t leaf, Field field,
+  // Borrows file, metadata and decompressor. Throws Error(kInvalidArgument) if values of the leaf cannot be `type`.
+  ColumnReader(const InputFile& file, const FileMetadata& metadata, size_t leaf, DataTypePtr type,
                Decompressor& decompressor, const Options& options);
 
-  const Field& field() const { return field_; }
-  const Conversion& conversion() const { return conversion_; }
-  size_t leaf() const { return leaf_; }
-  const std::string& path() const { return path_; }
+  const DataTypePtr& type() const { return type_; }
+  const Conversion& conversion() const { return values_.conversion(); }
+  size_t leaf() const { return pages_.leaf(); }
+  const std::string& path() const { return pages_.path(); }
   // Its rows take a number of bytes that only their values tell.
-  bool is_variable() const {
-    return conversion_.form == ValueForm::kBytes || conversion_.form == ValueForm::kLargeBytes;
-  }
-  // Bits of a row in the batch, the bytes of variable values not counted.
-  size_t row_bits() const;
-  // The same as bytes of the values or offsets buffer of `rows` rows.
-  size_t fixed_bytes(size_t rows) const;
-  bool has_validity() const { return max_definition_ > 0; }
+  bool is_variable() const { return values_.is_variable(); }
+  // Bits of a row in the batch, the bytes of variable values not counted, those of its structs counted.
+  size_t row_bits() const { return values_.slot_bits() + validity_count(); }
+  // The values or offsets buffer of `rows` rows.
+  size_t fixed_bytes(size_t rows) const { return values_.fixed_bytes(rows); }
+  // Bitmaps that a batch may have: its own and those of its structs.
+  size_t validity_count() const { return (max_definition_ > 0 ? 1 : 0) + structs_.size(); }
   // Blocks for the data of a batch are made no larger in advance.
-  void limit_data_bytes(size_t bytes) { options_.data_bytes_max = bytes; }
+  void limit_data_bytes(size_t bytes) { values_.limit_data_bytes(bytes); }
+  // Its levels tell too where a struct above it is null: below `definition`. Before the first row group.
+  void add_struct(Structure& structure, uint32_t definition) { structs_.push_back({&structure, definition}); }
 
-  // Starts a row group. `whole`: the bytes of its chunk if somebody holds them in memory, else
-  // nullptr.
-  void open(size_t row_group, const std::byte* whole);
-  // After the last row: throws CorruptError unless the chunk ends with it.
-  void check_end() const;
+  // Starts a row group. `whole`: the bytes of its chunk if somebody holds them in memory, else nullptr. `index`: where
+  // its pages are, if that is known; borrowed.
+  void open(const GroupView& group, const std::byte* whole, const OffsetIndex* index);
   // Frees what it holds.
   void close();
 
@@ -63,14 +64,16 @@ class ColumnReader {
 
   // Takes the buffers for up to `rows` rows.
   [[nodiscard]] bool begin_batch(size_t rows, MemorySource& memory);
-  // Makes the current page one with rows left.
+  // Makes the current page the one with the next wanted row, at that row.
   [[nodiscard]] bool load_page(MemorySource& memory);
-  size_t page_rows_left() const { return page_left_; }
+  // Wanted rows of the page from there on, without a gap.
+  size_t page_rows_left() const;
   // Decodes until the batch has `rows` rows of it.
   [[nodiscard]] bool decode_to(size_t rows, MemorySource& memory);
-  size_t row_count() const { return rows_; }
+  size_t row_count() const { return values_.slots(); }
+  size_t valid_count() const { return values_.valid_count(); }
   // The array of all rows so far; the buffers are its own then.
-  ArrayPtr finish_batch(MemorySource& memory);
+  std::shared_ptr<Array> finish_batch(MemorySource& memory) { return values_.finish(type_, values_.slots(), memory); }
 
   // ---- Looking ahead in the current page, variable columns ----
 
@@ -78,72 +81,46 @@ class ColumnReader {
     ValueDecoder::Cursor values;
     HybridReader levels;
   };
-  LookAhead look_ahead() const { return {values_.cursor(), levels_}; }
-  size_t value_bytes_bound(size_t rows) const { return values_.value_bytes_bound(rows); }
+  LookAhead look_ahead() const { return {pages_.values.cursor(), pages_.definition_levels}; }
+  size_t value_bytes_bound(size_t rows) const { return pages_.values.value_bytes_bound(rows); }
   // Adds the bytes of the next `count` <= ValueDecoder::kScratch rows to totals[0..count).
   void add_value_bytes(LookAhead& at, size_t count, uint64_t* totals) const;
-  size_t data_bytes() const { return data_used_; }
+  size_t data_bytes() const { return static_cast<size_t>(values_.data_bytes()); }
 
   // Bytes of the pool that it holds.
-  size_t bytes_in_use() const {
-    return pages_.bytes_in_use() + values_.bytes_in_use() + validity_.bytes_in_use() +
-           fixed_.bytes_in_use() + data_.bytes_in_use();
-  }
+  size_t bytes_in_use() const { return pages_.bytes_in_use() + values_.bytes_in_use(); }
 
   // Where in the file it is, for errors.
-  uint64_t offset() const { return pages_.position(); }
+  uint64_t offset() const { return pages_.offset(); }
 
  private:
-  void start_page();
-  void start_levels(const Page& page, std::span<const std::byte>& values);
-  bool load_dictionary(MemorySource& memory);
-  bool open_stride(size_t target, MemorySource& memory);
-  template <typename Offset>
-  bool decode_stride_offsets(MemorySource& memory);
-  void decode_stride_fixed();
-  void decode_stride_bits();
-  bool grow_data(MemorySource& memory);
-  size_t estimate_data_bytes(size_t rows_done) const;
-  void trim_data(MemorySource& memory);
+  struct StructLevel {
+    Structure* structure;
+    uint32_t definition;
+  };
 
-  const FileMetadata* metadata_;
-  const InputFile* file_;
-  size_t leaf_;
-  Field field_;
-  std::string path_;
+  void check_row_count(size_t rows) const;
+  void jump_to_wanted();
+  void skip_rows(size_t rows);
+  bool open_stride(size_t target, MemorySource& memory);
+
+  DataTypePtr type_;
   uint32_t max_definition_;
-  Conversion conversion_;
-  Options options_;
-  ChunkPages pages_;
-  ValueDecoder values_;
+  LeafPages pages_;
+  LeafValues values_;
+  std::vector<StructLevel> structs_;
 
   // Row group
-  const ColumnChunk* chunk_ = nullptr;
   size_t group_rows_ = 0;
-  size_t group_rows_paged_ = 0;  // of pages that were started
+  RowCursor cursor_;
+  const OffsetIndex* index_ = nullptr;
 
   // Page
   size_t page_left_ = 0;
   bool page_all_valid_ = true;
-  HybridReader levels_;
-
-  // Stride: rows of one page whose levels are read and whose values are on their way.
-  struct Stride {
-    size_t rows = 0;
-    size_t valid = 0;
-    size_t done = 0;  // of valid
-  };
-  Stride stride_;
-
-  // Batch
-  size_t batch_rows_ = 0;
-  size_t rows_ = 0;
-  size_t null_count_ = 0;
-  Block validity_;
-  Block fixed_;  // values or offsets
-  Block data_;
-  size_t data_used_ = 0;
-  double bytes_per_row_ = -1;  // of the batch before; -1: not known
 };
+
+// How values of the leaf become `type`. Throws Error(kInvalidArgument) if they cannot.
+Conversion require_conversion(const FileSchema& schema, size_t leaf, const DataType& type);
 
 }  // namespace frazil::parquet

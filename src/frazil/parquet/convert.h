@@ -19,6 +19,7 @@ enum class ValueForm : uint8_t {
   kFixed,       // target_width bytes a value
   kBytes,       // int32 offsets and bytes
   kLargeBytes,  // int64 offsets and bytes
+  kNone,        // nothing: all values are null
 };
 
 struct ConvertParameters {

@@ -115,8 +115,8 @@ RC_GTEST_PROP(Levels, BitmapsAreWhereTheLevelIsTheHighest, ()) {
   const bool all = all_at_max(reader, max_level, levels.size());
   size_t expected = 0;
   const size_t first = levels.size() / 3;
-  size_t valid = read_validity(reader, kernels(), max_level, first, bits.data(), offset);
-  valid += read_validity(reader, kernels(), max_level, levels.size() - first, bits.data(), offset + first);
+  size_t valid = read_validity(reader, max_level, max_level, first, bits.data(), offset);
+  valid += read_validity(reader, max_level, max_level, levels.size() - first, bits.data(), offset + first);
   for (size_t i = 0; i < levels.size(); ++i) {
     RC_ASSERT(get_bit(bits.data(), offset + i) == (levels[i] == max_level));
     expected += levels[i] == max_level ? 1 : 0;
@@ -130,12 +130,12 @@ TEST(Levels, RefusesLevelsAboveTheHighestAndTooFew) {
   uint8_t bits[16] = {};
   const Padded repeated(testing::repeated_run(8, 3, 2));
   HybridReader first(repeated.span(), 2);
-  EXPECT_THROW(read_validity(first, kernels(), 2, 8, bits, 0), CorruptError);
+  EXPECT_THROW(read_validity(first, 2, 2, 8, bits, 0), CorruptError);
   const Padded packed(testing::packed_run({0, 1, 3, 2, 0, 0, 0, 0}, 2));
   HybridReader second(packed.span(), 2);
-  EXPECT_THROW(read_validity(second, kernels(), 2, 8, bits, 0), CorruptError);
+  EXPECT_THROW(read_validity(second, 2, 2, 8, bits, 0), CorruptError);
   HybridReader third(packed.span(), 2);
-  EXPECT_THROW(read_validity(third, kernels(), 3, 9, bits, 0), CorruptError);
+  EXPECT_THROW(read_validity(third, 3, 3, 9, bits, 0), CorruptError);
 }
 
 RC_GTEST_PROP(Kernels, AllTablesGiveTheSame, ()) {

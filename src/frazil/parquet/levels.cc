@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
-#include "frazil/base/bits.h"
-#include "frazil/base/byte_reader.h"
 #include "frazil/base/error.h"
 
 namespace frazil::parquet {
@@ -14,81 +13,60 @@ namespace {
 constexpr size_t kScratch = 1024;
 
 [[noreturn]] void throw_above(uint32_t level, uint32_t max_level) {
-  throw_corrupt(CorruptError::kNoOffset, "definition level {} in a column whose highest is {}", level, max_level);
+  throw_corrupt(CorruptError::kNoOffset, "level {} in a column whose highest is {}", level, max_level);
 }
 
-}  // namespace
-
-bool all_at_max(HybridReader levels, uint32_t max_level, size_t count) {
-  while (count > 0) {
-    if (!levels.next_run() || !levels.is_repeated() || levels.repeated_value() != max_level) return false;
-    const auto part = static_cast<size_t>(std::min<uint64_t>(levels.run_left(), count));
-    levels.skip_in_run(part);
-    count -= part;
-  }
-  return true;
+[[noreturn]] void throw_end(size_t count) {
+  throw_corrupt(CorruptError::kNoOffset, "the levels end where {} more are expected", count);
 }
 
-namespace {
-
-// Appends bits behind bits: whole words are stored when they are full. Runs of levels are short where nulls are frequent,
-// so that a call a run would cost more than the bits.
-class BitAppender {
+// Eight packed values of at most 8 bits in the low bits of a word become the eight bytes of one.
+class Spreader {
  public:
-  BitAppender(uint8_t* bits, size_t bit_offset)
-      : target_(bits + bit_offset / 8), used_(bit_offset % 8), word_(used_ == 0 ? 0 : *target_ & low_mask(used_)) {}
-
-  // The low `count` bits of `value`, 1..64; the others are 0.
-  void append(uint64_t value, unsigned count) {
-    word_ |= value << used_;
-    if (used_ + count < 64) {
-      used_ += count;
-      return;
-    }
-    store(target_, word_);
-    target_ += 8;
-    word_ = used_ == 0 ? 0 : value >> (64 - used_);
-    used_ = used_ + count - 64;
-  }
-
-  void append_run(bool value, size_t count) {
-    if (count >= 256) {
-      flush();
-      const size_t at = used_;
-      fill_bits(target_, at, count, value);
-      target_ += (at + count) / 8;
-      used_ = (at + count) % 8;
-      word_ = used_ == 0 ? 0 : *target_ & low_mask(used_);
-      return;
-    }
-    for (; count > 64; count -= 64) append(value ? ~uint64_t{0} : 0, 64);
-    append(value ? low_mask(static_cast<unsigned>(count)) : 0, static_cast<unsigned>(count));
-  }
-
-  // Stores what is pending; the rest of its last byte becomes 0. Less than a byte stays pending.
-  void flush() {
-    while (used_ >= 8) {
-      *target_++ = static_cast<uint8_t>(word_);
-      word_ >>= 8;
-      used_ -= 8;
-    }
-    if (used_ > 0) *target_ = static_cast<uint8_t>(word_);
+  explicit Spreader(unsigned width)
+      : width_(width),
+        halves_(low_mask(4 * width) * 0x0000000100000001),
+        pairs_(low_mask(2 * width) * 0x0001000100010001),
+        bytes_(low_mask(width) * 0x0101010101010101) {}
+  uint64_t spread(uint64_t packed) const {
+    packed &= low_mask(8 * width_);
+    packed = (packed | packed << (32 - 4 * width_)) & halves_;
+    packed = (packed | packed << (16 - 2 * width_)) & pairs_;
+    return (packed | packed << (8 - width_)) & bytes_;
   }
 
  private:
-  uint8_t* target_;
-  unsigned used_;
-  uint64_t word_;
+  unsigned width_;
+  uint64_t halves_;
+  uint64_t pairs_;
+  uint64_t bytes_;
 };
+
+// `count` values of a packed run from value `from` on. Writes up to 7 behind them.
+void spread_run(const uint8_t* packed, size_t from, unsigned width, size_t count, uint8_t* target) {
+  const Spreader spreader(width);
+  // From the middle of a group of 8: its rest first.
+  if (from % 8 != 0 && count > 0) {
+    const uint64_t group = spreader.spread(load<uint64_t>(packed + from / 8 * width)) >> (8 * (from % 8));
+    const size_t rest = std::min<size_t>(count, 8 - from % 8);
+    store(target, group);
+    target += rest;
+    from += rest;
+    count -= rest;
+  }
+  const uint8_t* source = packed + from / 8 * width;
+  for (size_t done = 0; done < count; done += 8) {
+    store(target + done, spreader.spread(load<uint64_t>(source)));
+    source += width;
+  }
+}
 
 // Levels of 0 and 1: packed ones are the bitmap.
 size_t read_flags(HybridReader& levels, size_t count, uint8_t* bits, size_t bit_offset) {
   BitAppender out(bits, bit_offset);
   size_t valid = 0;
   while (count > 0) {
-    if (!levels.next_run()) {
-      throw_corrupt(CorruptError::kNoOffset, "the definition levels end where {} more are expected", count);
-    }
+    if (!levels.next_run()) throw_end(count);
     const auto run = static_cast<size_t>(std::min<uint64_t>(levels.run_left(), count));
     if (levels.is_repeated()) {
       const uint32_t level = levels.repeated_value();
@@ -116,37 +94,94 @@ size_t read_flags(HybridReader& levels, size_t count, uint8_t* bits, size_t bit_
 
 }  // namespace
 
-size_t read_validity(HybridReader& levels, const Kernels& kernels, uint32_t max_level, size_t count, uint8_t* bits,
+bool all_at_max(HybridReader levels, uint32_t max_level, size_t count) {
+  while (count > 0) {
+    if (!levels.next_run() || !levels.is_repeated() || levels.repeated_value() != max_level) return false;
+    const auto part = static_cast<size_t>(std::min<uint64_t>(levels.run_left(), count));
+    levels.skip_in_run(part);
+    count -= part;
+  }
+  return true;
+}
+
+void read_levels(HybridReader& levels, uint32_t max_level, size_t count, uint8_t* target) {
+  const auto width = static_cast<unsigned>(bit_width_of(max_level));
+  uint8_t* const begin = target;
+  const size_t all = count;
+  while (count > 0) {
+    if (!levels.next_run()) throw_end(count);
+    const auto run = static_cast<size_t>(std::min<uint64_t>(levels.run_left(), count));
+    if (levels.is_repeated()) {
+      if (levels.repeated_value() > max_level) throw_above(levels.repeated_value(), max_level);
+      std::memset(target, static_cast<int>(levels.repeated_value()), run);
+    } else {
+      size_t from = 0;
+      const uint8_t* packed = levels.packed_bits(from);
+      spread_run(packed, from, width, run, target);
+    }
+    levels.skip_in_run(run);
+    target += run;
+    count -= run;
+  }
+  if ((max_level & (max_level + 1)) == 0) return;  // no packed level can be above it
+  for (size_t start = 0; start < all; start += 64) {
+    const uint64_t above =
+        at_least(begin + start, max_level + 1) & low_mask(static_cast<unsigned>(std::min<size_t>(64, all - start)));
+    if (above != 0) throw_above(begin[start + static_cast<size_t>(std::countr_zero(above))], max_level);
+  }
+}
+
+size_t read_validity(HybridReader& levels, uint32_t max_level, uint32_t threshold, size_t count, uint8_t* bits,
                      size_t bit_offset) {
   if (max_level == 1) return read_flags(levels, count, bits, bit_offset);
-  uint32_t scratch[kScratch + 32];
+  BitAppender out(bits, bit_offset);
+  uint8_t scratch[kScratch + 64];
   size_t valid = 0;
   while (count > 0) {
-    if (!levels.next_run()) {
-      throw_corrupt(CorruptError::kNoOffset, "the definition levels end where {} more are expected", count);
-    }
-    auto part = static_cast<size_t>(std::min<uint64_t>(levels.run_left(), count));
-    if (levels.is_repeated()) {
+    if (!levels.next_run()) throw_end(count);
+    if (levels.is_repeated() && levels.run_left() >= 64) {
+      const auto run = static_cast<size_t>(std::min<uint64_t>(levels.run_left(), count));
       const uint32_t level = levels.repeated_value();
       if (level > max_level) throw_above(level, max_level);
-      fill_bits(bits, bit_offset, part, level == max_level);
-      if (level == max_level) valid += part;
-      levels.skip_in_run(part);
-    } else {
-      part = std::min(part, kScratch);
-      levels.unpack(kernels, scratch, part);
-      if (!kernels.all_below(scratch, part, max_level + 1)) {
-        throw_above(*std::max_element(scratch, scratch + part), max_level);
-      }
-      for (size_t start = 0; start < part; start += 64) {
-        const size_t word_bits = std::min<size_t>(64, part - start);
-        uint64_t word = 0;
-        for (size_t i = 0; i < word_bits; ++i) word |= uint64_t{scratch[start + i] == max_level} << i;
-        store_bits(bits, bit_offset + start, word_bits, word);
-        valid += static_cast<size_t>(std::popcount(word));
-      }
+      out.append_run(level >= threshold, run);
+      if (level >= threshold) valid += run;
+      levels.skip_in_run(run);
+      count -= run;
+      continue;
     }
-    bit_offset += part;
+    const size_t part = std::min(count, kScratch);
+    read_levels(levels, max_level, part, scratch);
+    for (size_t start = 0; start < part; start += 64) {
+      const auto word_bits = static_cast<unsigned>(std::min<size_t>(64, part - start));
+      const uint64_t word = at_least(scratch + start, threshold) & low_mask(word_bits);
+      out.append(word, word_bits);
+      valid += static_cast<size_t>(std::popcount(word));
+    }
+    count -= part;
+  }
+  out.flush();
+  return valid;
+}
+
+size_t skip_levels(HybridReader& levels, uint32_t max_level, size_t count) {
+  uint8_t scratch[kScratch + 64];
+  size_t valid = 0;
+  while (count > 0) {
+    if (!levels.next_run()) throw_end(count);
+    if (levels.is_repeated()) {
+      const auto run = static_cast<size_t>(std::min<uint64_t>(levels.run_left(), count));
+      if (levels.repeated_value() > max_level) throw_above(levels.repeated_value(), max_level);
+      if (levels.repeated_value() == max_level) valid += run;
+      levels.skip_in_run(run);
+      count -= run;
+      continue;
+    }
+    const auto part = static_cast<size_t>(std::min<uint64_t>({levels.run_left(), count, kScratch}));
+    read_levels(levels, max_level, part, scratch);
+    for (size_t start = 0; start < part; start += 64) {
+      const auto word_bits = static_cast<unsigned>(std::min<size_t>(64, part - start));
+      valid += static_cast<size_t>(std::popcount(at_least(scratch + start, max_level) & low_mask(word_bits)));
+    }
     count -= part;
   }
   return valid;

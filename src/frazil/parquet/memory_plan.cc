@@ -27,6 +27,7 @@ struct ColumnFacts {
   size_t dictionary_page = 0;
   size_t previous = 0;  // the value before, of DELTA_BYTE_ARRAY pages
   size_t data = 0;      // of a batch's variable values
+  size_t levels = 0;    // of a row group, of columns with lists
 
   void raise_to(const ColumnFacts& other) {
     window = std::max(window, other.window);
@@ -36,8 +37,30 @@ struct ColumnFacts {
     dictionary_page = std::max(dictionary_page, other.dictionary_page);
     previous = std::max(previous, other.previous);
     data = std::max(data, other.data);
+    levels = std::max(levels, other.levels);
   }
 };
+
+// What the plan has to know of a leaf's reader.
+struct Leaf {
+  size_t leaf = 0;
+  const Conversion& conversion;
+  bool is_variable = false;
+  bool is_repeated = false;
+};
+
+std::vector<Leaf> leaves_of(const ColumnTree& tree) {
+  std::vector<Leaf> leaves;
+  for (const ColumnReader& column : tree.columns()) {
+    leaves.push_back({column.leaf(), column.conversion(), column.is_variable(), false});
+  }
+  for (const RepeatedColumn& column : tree.repeated()) {
+    for (const auto& leaf : column.leaves) {
+      leaves.push_back({leaf->leaf(), leaf->conversion(), leaf->is_variable(), true});
+    }
+  }
+  return leaves;
+}
 
 size_t times(size_t left, size_t right) {
   size_t product = 0;
@@ -87,22 +110,24 @@ bool may_have_dictionary(const ColumnChunk& chunk) {
          chunk.declares(Encoding::kRleDictionary) || chunk.encodings == 0;
 }
 
-void add_footer_facts(const ColumnReader& column, const ColumnChunk& chunk, size_t group_rows, ColumnFacts& facts) {
+void add_footer_facts(const Leaf& column, const ColumnChunk& chunk, size_t group_rows, ColumnFacts& facts) {
   const size_t compressed = to_size(chunk.total_compressed_size);
   const size_t uncompressed = to_size(chunk.total_uncompressed_size);
   facts.window = std::max(facts.window, compressed);
   if (chunk.codec != CompressionCodec::kUncompressed) facts.page = std::max(facts.page, uncompressed);
   const bool dictionary = may_have_dictionary(chunk);
   if (dictionary) {
-    facts.dictionary = std::max(facts.dictionary,
-                                dictionary_storage(column.conversion(), column.is_variable(), uncompressed, kUnknown));
+    facts.dictionary =
+        std::max(facts.dictionary, dictionary_storage(column.conversion, column.is_variable, uncompressed, kUnknown));
   }
+  const size_t values = column.is_repeated ? to_size(chunk.value_count) : group_rows;
+  if (column.is_repeated) facts.levels = std::max(facts.levels, values);
   const bool prefixes = chunk.declares(Encoding::kDeltaByteArray) || chunk.encodings == 0;
   if (prefixes) facts.previous = std::max(facts.previous, uncompressed);
-  if (!column.is_variable()) return;
+  if (!column.is_variable) return;
   size_t data = unencoded_bytes(chunk);
-  if (column.conversion().source_width > 0) {
-    data = times(group_rows, static_cast<size_t>(column.conversion().source_width));
+  if (column.conversion.source_width > 0) {
+    data = times(values, static_cast<size_t>(column.conversion.source_width));
   } else if (!dictionary && !prefixes) {
     data = std::min(data, uncompressed);
   }
@@ -155,15 +180,15 @@ PageHeader read_page_header(const InputFile& file, uint64_t position, uint64_t e
   }
 }
 
-void add_page_facts(const InputFile& file, const ColumnReader& column, const ColumnChunk& chunk, ChunkRange range,
+void add_page_facts(const InputFile& file, const Leaf& column, const ColumnChunk& chunk, ChunkRange range,
                     size_t group_rows, size_t rows_max, ColumnFacts& facts) {
-  const bool is_variable = column.is_variable();
-  const auto source_width = static_cast<size_t>(column.conversion().source_width);
+  const bool is_variable = column.is_variable;
+  const auto source_width = static_cast<size_t>(column.conversion.source_width);
   std::vector<PageFacts> pages;
   size_t dictionary_page = 0;
   uint64_t position = range.begin;
   uint64_t rows = 0;
-  while (position < range.end && rows < group_rows) {
+  while (position < range.end && (column.is_repeated || rows < group_rows)) {
     const PageHeader header = read_page_header(file, position, range.end);
     const auto compressed = to_size(header.compressed_size);
     const auto uncompressed = to_size(header.uncompressed_size);
@@ -178,7 +203,7 @@ void add_page_facts(const InputFile& file, const ColumnReader& column, const Col
     if (is_dictionary) {
       dictionary_page = uncompressed;
       facts.dictionary =
-          std::max(facts.dictionary, dictionary_storage(column.conversion(), is_variable, uncompressed, count));
+          std::max(facts.dictionary, dictionary_storage(column.conversion, is_variable, uncompressed, count));
     } else if (header.type == PageType::kData || header.type == PageType::kDataV2) {
       rows += count;
       const bool prefixes = header.encoding == Encoding::kDeltaByteArray;
@@ -200,6 +225,11 @@ void add_page_facts(const InputFile& file, const ColumnReader& column, const Col
     position += header.header_size + compressed;
     if (position > range.end) throw_corrupt(position, "page exceeds its column chunk");
   }
+  if (column.is_repeated) {
+    // How many rows a page has, or a batch levels, is not told.
+    facts.levels = std::max<size_t>(facts.levels, rows);
+    rows_max = kUnknown;
+  }
   if (is_variable) {
     facts.data = std::max(facts.data, std::min(most_bytes(pages, rows_max), unencoded_bytes(chunk)));
   }
@@ -216,6 +246,54 @@ size_t context_bytes(CompressionCodec codec, size_t page) {
     default:
       return 0;
   }
+}
+
+// Blocks of a batch.
+struct BatchBuffers {
+  size_t exact = 0;        // made once, with the size that they need
+  size_t growing = 0;      // at their largest
+  size_t growing_sum = 0;  // of what is in them
+  size_t growing_max = 0;
+  size_t growing_count = 0;
+  size_t tails = 0;  // of rows that are decoded and belong to the next batch
+
+  void add_exact(size_t bytes) { exact = plus(exact, block_bytes(bytes)); }
+  void add_growing(size_t bytes) {
+    ++growing_count;
+    growing_sum = plus(growing_sum, bytes);
+    growing = plus(growing, block_bytes(bytes));
+    growing_max = std::max(growing_max, block_bytes(bytes));
+  }
+  void add_tail(size_t bytes) { tails = plus(tails, block_bytes(bytes)); }
+};
+
+void add_repeated_buffers(const RepeatedReader& leaf, size_t levels, size_t data_bytes, size_t rows, size_t bytes_max,
+                          BatchBuffers& buffers) {
+  constexpr size_t kTail = RepeatedReader::kLevels;
+  const auto add_structure = [&](const Structure& structure, bool nullable) {
+    // Slots of the outermost are rows, and room for them is made at once.
+    const size_t most = RepeatedReader::slots_max(structure.slot_bits() + (nullable ? 1 : 0), levels, bytes_max);
+    const size_t slots = std::max(most, std::min(rows, levels));
+    if (structure.is_list()) buffers.add_growing(structure.fixed_bytes(slots));
+    if (structure.is_list()) buffers.add_tail(structure.fixed_bytes(std::min(slots, kTail)));
+    if (!nullable) return;
+    buffers.add_growing(bytes_for_bits(slots));
+    buffers.add_tail(bytes_for_bits(std::min(slots, kTail)));
+  };
+  for (const RepeatedReader::ListLevel& level : leaf.lists()) {
+    if (level.teller == nullptr) add_structure(*level.structure, level.nullable);
+  }
+  for (const RepeatedReader::StructLevel& level : leaf.structs()) add_structure(*level.structure, true);
+  const size_t slots = RepeatedReader::slots_max(leaf.slot_bits(), levels, bytes_max);
+  buffers.add_growing(leaf.values().fixed_bytes(slots));
+  buffers.add_tail(leaf.values().fixed_bytes(std::min(slots, kTail)));
+  if (leaf.is_nullable()) {
+    buffers.add_growing(bytes_for_bits(slots));
+    buffers.add_tail(bytes_for_bits(std::min(slots, kTail)));
+  }
+  if (!leaf.is_variable()) return;
+  buffers.add_growing(std::max(data_bytes, kDataBytesMin));
+  buffers.add_tail(std::min(data_bytes, RepeatedReader::kPieceDataBytes));
 }
 
 }  // namespace
@@ -246,10 +324,11 @@ std::vector<SharedRead> plan_shared_reads(std::span<const ChunkRange> chunks, si
   return reads;
 }
 
-MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, std::span<const ColumnReader> columns,
+MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, const ColumnTree& tree,
                        std::span<const size_t> row_groups, const ReadOptions& options, const BatchLimits& limits,
                        bool walk_page_headers) {
   MemoryPlan plan;
+  const std::vector<Leaf> columns = leaves_of(tree);
   std::vector<ColumnFacts> facts(columns.size());
   size_t shared = 0;
   size_t contexts = 0;
@@ -261,7 +340,7 @@ MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, std:
     std::vector<ChunkRange> ranges;
     std::vector<ColumnFacts> group_facts(columns.size());
     for (size_t i = 0; i < columns.size(); ++i) {
-      const ColumnChunk& chunk = row_group.columns[columns[i].leaf()];
+      const ColumnChunk& chunk = row_group.columns[columns[i].leaf];
       ColumnFacts& column = group_facts[i];
       ranges.push_back(chunk_range(chunk, metadata, file.size()));
       const size_t group_rows = to_size(row_group.row_count);
@@ -285,39 +364,42 @@ MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, std:
   }
 
   size_t working = plus(shared, contexts);
-  size_t batch = 0;
-  size_t data_blocks = 0;
-  size_t data_sum = 0;
-  size_t data_block_max = 0;
-  size_t variable_count = 0;
   size_t dictionary_extra = 0;  // columns load their dictionaries one after the other
   for (size_t i = 0; i < columns.size(); ++i) {
-    const ColumnReader& column = columns[i];
     for (size_t bytes : {facts[i].window, facts[i].page, facts[i].dictionary, facts[i].previous}) {
       working = plus(working, block_bytes(bytes));
     }
     size_t extra = block_bytes(facts[i].dictionary_page);
     if (facts[i].dictionary_window > facts[i].window) extra = plus(extra, block_bytes(facts[i].dictionary_window));
     dictionary_extra = std::max(dictionary_extra, extra);
-    if (rows > 0) batch = plus(batch, block_bytes(column.fixed_bytes(rows)));
-    if (column.has_validity()) batch = plus(batch, block_bytes(bytes_for_bits(rows)));
     plan.data_bytes.push_back(std::min(facts[i].data, limits.bytes_max));
-    if (!column.is_variable()) continue;
-    const size_t block = block_bytes(std::max(plan.data_bytes.back(), kDataBytesMin));
-    ++variable_count;
-    data_sum = plus(data_sum, plan.data_bytes.back());
-    data_blocks = plus(data_blocks, block);
-    data_block_max = std::max(data_block_max, block);
   }
-  // Together the values of a batch have at most bytes_max; a block adds a quarter and a page to what is in it.
-  size_t batch_data = data_blocks;
-  if (data_sum > limits.bytes_max) {
-    const size_t trimmed = limits.bytes_max + limits.bytes_max / 4 + variable_count * 4096;
-    batch_data = std::min(batch_data, trimmed + trimmed / 4 + variable_count * 8192);
+  working = plus(working, dictionary_extra);
+
+  BatchBuffers buffers;
+  size_t next = 0;
+  for (const ColumnReader& column : tree.columns()) {
+    if (rows > 0) buffers.add_exact(column.fixed_bytes(rows));
+    for (size_t k = 0; k < column.validity_count(); ++k) buffers.add_exact(bytes_for_bits(rows));
+    if (column.is_variable()) buffers.add_growing(std::max(plan.data_bytes[next], kDataBytesMin));
+    ++next;
   }
-  plan.needs.batch_bytes = plus(batch, batch_data);
-  // While a batch is made, its blocks are not trimmed yet, and one of them may be on its way into a larger one.
-  plan.needs.working_bytes = plus(plus(working, dictionary_extra), plus(data_blocks - batch_data, data_block_max));
+  for (const RepeatedColumn& column : tree.repeated()) {
+    for (const auto& leaf : column.leaves) {
+      add_repeated_buffers(*leaf, facts[next].levels, plan.data_bytes[next], rows, limits.bytes_max, buffers);
+      ++next;
+    }
+  }
+  // Together what grows has at most bytes_max in a batch; a block adds a quarter and a page to what is in it.
+  size_t growing = buffers.growing;
+  if (buffers.growing_sum > limits.bytes_max) {
+    const size_t trimmed = limits.bytes_max + limits.bytes_max / 4 + buffers.growing_count * 4096;
+    growing = std::min(growing, trimmed + trimmed / 4 + buffers.growing_count * 8192);
+  }
+  plan.needs.batch_bytes = plus(buffers.exact, growing);
+  // While a batch is made, its blocks are not trimmed yet, and one of them may be on its way into a larger one; rows that
+  // did not fit lie beside it.
+  plan.needs.working_bytes = plus(plus(working, buffers.tails), plus(buffers.growing - growing, buffers.growing_max));
   return plan;
 }
 

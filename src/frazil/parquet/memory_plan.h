@@ -9,7 +9,7 @@
 
 #include "frazil/io/file_system.h"
 #include "frazil/parquet/batch_reader.h"
-#include "frazil/parquet/column_reader.h"
+#include "frazil/parquet/column_tree.h"
 #include "frazil/parquet/metadata.h"
 
 namespace frazil::parquet {
@@ -29,10 +29,10 @@ struct BatchLimits {
 
 struct MemoryPlan {
   BatchReader::MemoryNeeds needs;
-  std::vector<size_t> data_bytes;  // a column: of its variable values in one batch
+  std::vector<size_t> data_bytes;  // a leaf, those without repetition first: of its variable values in one batch
 };
 
-MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, std::span<const ColumnReader> columns,
+MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, const ColumnTree& tree,
                        std::span<const size_t> row_groups, const ReadOptions& options, const BatchLimits& limits,
                        bool walk_page_headers);
 

@@ -30,6 +30,10 @@ class Block {
   T* as() {
     return reinterpret_cast<T*>(buffer_.data());
   }
+  template <typename T>
+  const T* as() const {
+    return reinterpret_cast<const T*>(buffer_.data());
+  }
   // Its first `size` <= capacity() bytes as an immutable buffer; *this is empty afterwards.
   Buffer freeze(size_t size) {
     capacity_ = 0;

@@ -1,0 +1,145 @@
+#include "frazil/parquet/leaf_pages.h"
+
+#include <algorithm>
+
+#include "frazil/base/bits.h"
+#include "frazil/base/byte_reader.h"
+#include "frazil/base/error.h"
+
+namespace frazil::parquet {
+
+LeafPages::LeafPages(const InputFile& file, const FileMetadata& metadata, size_t leaf, const Conversion& conversion,
+                     Decompressor& decompressor, const Options& options)
+    : values(conversion, metadata.schema().leaf(leaf).type, options.validate_utf8),
+      metadata_(&metadata),
+      file_(&file),
+      leaf_(leaf),
+      path_(metadata.schema().path(metadata.schema().leaf_node(leaf))),
+      pages_(file, decompressor, options.pages) {}
+
+void LeafPages::open(size_t row_group, const std::byte* whole) {
+  chunk_ = &metadata_->row_groups()[row_group].columns[leaf_];
+  had_data_pages_ = false;
+  is_started_ = false;
+  values.clear_dictionary();
+  // Its value_count is not looked at: some writers leave it 0, and the pages say what is there.
+  to_codec(chunk_->codec);
+  const ChunkRange range = chunk_range(*chunk_, *metadata_, file_->size());
+  if (whole != nullptr) {
+    pages_.open(*chunk_, range, whole);
+  } else {
+    pages_.open(*chunk_, range);
+  }
+}
+
+void LeafPages::close() {
+  pages_.close();
+  values.close();
+}
+
+LeafPages::Status LeafPages::load_header(MemorySource& memory) {
+  for (;;) {
+    const Status status = pages_.load_header(memory);
+    if (status != Status::kPage) return status;
+    if (header().type == PageType::kDictionary) {
+      if (pages_.load(memory) == Status::kNeedMemory || !load_dictionary(memory)) return Status::kNeedMemory;
+      pages_.advance();
+      pages_.trim(memory);
+    } else if (header().value_count == 0) {
+      pages_.advance();
+    } else {
+      return Status::kPage;
+    }
+  }
+}
+
+LeafPages::Status LeafPages::load(MemorySource& memory) {
+  if (!is_started_) {
+    Status status = load_header(memory);
+    if (status == Status::kPage) status = pages_.load(memory);
+    if (status != Status::kPage) return status;
+    start_page();
+  }
+  return values.prepare(memory) ? Status::kPage : Status::kNeedMemory;
+}
+
+void LeafPages::advance() {
+  if (!is_started_) values.forget_previous();
+  pages_.advance();
+  had_data_pages_ = true;
+  is_started_ = false;
+}
+
+void LeafPages::jump(uint64_t offset) {
+  pages_.jump(offset);
+  values.forget_previous();
+  had_data_pages_ = true;
+  is_started_ = false;
+}
+
+bool LeafPages::load_dictionary(MemorySource& memory) {
+  const Page& page = pages_.page();
+  if (had_data_pages_) throw_corrupt(page.offset, "a dictionary page after data pages");
+  if (page.header.encoding != Encoding::kPlain && page.header.encoding != Encoding::kPlainDictionary) {
+    throw_error(ErrorKind::kUnsupported, "a dictionary in encoding {} is not read", to_string(page.header.encoding));
+  }
+  const auto count = static_cast<size_t>(page.header.value_count);
+  const size_t bytes = values.dictionary_bytes(page.values, count);
+  values.clear_dictionary();
+  Block& storage = values.dictionary_storage();
+  if (storage.capacity() < bytes && !memory.allocate(storage, bytes)) return false;
+  values.set_dictionary(page.values, count);
+  return true;
+}
+
+// The levels at the front of a v1 page, which `values` then lacks.
+HybridReader LeafPages::take_levels(const char* kind, Encoding encoding, uint32_t max_level,
+                                    std::span<const std::byte>& values_left) {
+  const int width = bit_width_of(max_level);
+  if (encoding == Encoding::kBitPacked) {
+    const size_t size = std::min(values_left.size(), bytes_for_bits(level_count() * static_cast<size_t>(width)));
+    const auto bytes = values_left.first(size);
+    values_left = values_left.subspan(size);
+    return HybridReader::bit_packed(bytes, width, level_count());
+  }
+  if (encoding != Encoding::kRle) {
+    throw_error(ErrorKind::kUnsupported, "{} levels in encoding {} of column '{}' are not read", kind,
+                to_string(encoding), path_);
+  }
+  const uint64_t offset = pages_.page().offset;
+  if (values_left.size() < 4) throw_corrupt(offset, "the page ends in its levels");
+  const auto size = frazil::load<uint32_t>(values_left.data());
+  if (size > values_left.size() - 4) {
+    throw_corrupt(offset, "{} levels of {} bytes in a page of {}", kind, size, values_left.size());
+  }
+  const auto bytes = values_left.subspan(4, size);
+  values_left = values_left.subspan(4 + size_t{size});
+  return HybridReader(bytes, width);
+}
+
+void LeafPages::start_page() {
+  const Page& page = pages_.page();
+  std::span<const std::byte> rest = page.values;
+  const uint32_t max_repetition = node().max_repetition;
+  const uint32_t max_definition = node().max_definition;
+  definition_levels = HybridReader();
+  repetition_levels = HybridReader();
+  if (page.header.type == PageType::kData) {
+    if (max_repetition > 0) {
+      repetition_levels = take_levels("repetition", page.header.repetition_encoding, max_repetition, rest);
+    }
+    if (max_definition > 0) {
+      definition_levels = take_levels("definition", page.header.definition_encoding, max_definition, rest);
+    }
+  } else {
+    if (max_repetition > 0) repetition_levels = HybridReader(page.repetition_levels, bit_width_of(max_repetition));
+    if (max_definition > 0) definition_levels = HybridReader(page.definition_levels, bit_width_of(max_definition));
+  }
+  if (!values.start(page.header.encoding, rest)) {
+    throw_error(ErrorKind::kUnsupported, "encoding {} of column '{}' is not read", to_string(page.header.encoding),
+                path_);
+  }
+  is_started_ = true;
+}
+
+}  // namespace frazil::parquet

@@ -1,0 +1,79 @@
+// The data pages of one leaf of the schema, one row group after the other: each opened at its levels and its values, with
+// the dictionary that it needs. What comes of the levels is the business of who reads them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "frazil/parquet/chunk_pages.h"
+#include "frazil/parquet/convert.h"
+#include "frazil/parquet/hybrid.h"
+#include "frazil/parquet/memory_source.h"
+#include "frazil/parquet/metadata.h"
+#include "frazil/parquet/value_decoder.h"
+
+namespace frazil::parquet {
+
+struct OffsetIndex;
+
+class LeafPages {
+ public:
+  struct Options {
+    ChunkPages::Options pages;
+    bool validate_utf8 = false;
+  };
+
+  // Borrows file, metadata and decompressor.
+  LeafPages(const InputFile& file, const FileMetadata& metadata, size_t leaf, const Conversion& conversion,
+            Decompressor& decompressor, const Options& options);
+
+  size_t leaf() const { return leaf_; }
+  const SchemaNode& node() const { return metadata_->schema().leaf(leaf_); }
+  const std::string& path() const { return path_; }
+  const ColumnChunk& chunk() const { return *chunk_; }
+
+  // Starts a row group. `whole`: the bytes of its chunk if somebody holds them in memory, else nullptr.
+  void open(size_t row_group, const std::byte* whole);
+  // Frees what it holds.
+  void close();
+
+  using Status = ChunkPages::Status;
+  // Makes the current page a data page with at least one level, and starts it unless it was. Repeatable.
+  Status load(MemorySource& memory);
+  // The same by its header alone: levels and values cannot be read then, but advance() passes over the page.
+  Status load_header(MemorySource& memory);
+  const PageHeader& header() const { return pages_.page().header; }
+  size_t level_count() const { return static_cast<size_t>(header().value_count); }
+  // Leaves the page.
+  void advance();
+  // Goes on at the page whose header stands at `offset`, behind the current one. The dictionary has been loaded, by one
+  // of the calls above.
+  void jump(uint64_t offset);
+
+  // Of the current page, behind load(): both stand at the first level and move as they are read.
+  HybridReader definition_levels;
+  HybridReader repetition_levels;
+  ValueDecoder values;
+
+  // Where in the file it is, for errors.
+  uint64_t offset() const { return pages_.position(); }
+  size_t bytes_in_use() const { return pages_.bytes_in_use() + values.bytes_in_use(); }
+
+ private:
+  bool load_dictionary(MemorySource& memory);
+  void start_page();
+  HybridReader take_levels(const char* kind, Encoding encoding, uint32_t max_level, std::span<const std::byte>& values);
+
+  const FileMetadata* metadata_;
+  const InputFile* file_;
+  size_t leaf_;
+  std::string path_;
+  ChunkPages pages_;
+  const ColumnChunk* chunk_ = nullptr;
+  bool had_data_pages_ = false;
+  bool is_started_ = false;
+};
+
+}  // namespace frazil::parquet

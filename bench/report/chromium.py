@@ -22,6 +22,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--hide-scrollbars",
+    "--disable-dev-shm-usage",
     "--remote-debugging-pipe",
 ]
 DEADLINE_SECONDS = 120
@@ -47,7 +48,11 @@ class Page:
         self._answers = {}
         self._pending = b""
         self._session = None
+        self._chromium = chromium
+
+    def __enter__(self):
         self._profile = tempfile.TemporaryDirectory(prefix="frazil-chromium-", ignore_cleanup_errors=True)
+        self._said = tempfile.TemporaryFile()
         # Moved out of the way of 3 and 4, which the browser takes.
         commands_read, self._write, self._read, answers_write = [_moved(end) for end in (*os.pipe(), *os.pipe())]
 
@@ -56,32 +61,36 @@ class Page:
             os.dup2(answers_write, 4)
 
         self._process = subprocess.Popen(
-            [chromium, *FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"],
+            [self._chromium, *FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"],
             preexec_fn=take_descriptors,
             pass_fds=(3, 4),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stderr=self._said,
         )
         os.close(commands_read)
         os.close(answers_write)
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable")
-
-    def __enter__(self):
+        try:
+            target = self.call("Target.createTarget", url="about:blank")["targetId"]
+            self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+            for domain in ("Page", "Runtime", "Log", "Network"):
+                self.call(f"{domain}.enable")
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_):
-        self._process.terminate()
+        self._session = None
         try:
+            self.call("Browser.close")  # ends all its processes, which a signal to the first one does not wait for
             self._process.wait(10)
-        except subprocess.TimeoutExpired:
+        except (OSError, RuntimeError, subprocess.TimeoutExpired):
             self._process.kill()
             self._process.wait()
         os.close(self._write)
         os.close(self._read)
+        self._said.close()
         self._profile.cleanup()
 
     def call(self, method, **parameters):
@@ -89,7 +98,10 @@ class Page:
         message = {"id": self._last_id, "method": method, "params": parameters}
         if self._session:
             message["sessionId"] = self._session
-        os.write(self._write, json.dumps(message).encode() + b"\0")
+        try:
+            os.write(self._write, json.dumps(message).encode() + b"\0")
+        except BrokenPipeError:
+            raise self._ended(method) from None
         deadline = time.monotonic() + DEADLINE_SECONDS
         while self._last_id not in self._answers:
             self._receive(deadline, method)
@@ -121,7 +133,7 @@ class Page:
             raise RuntimeError(f"chromium did not answer {method} within {DEADLINE_SECONDS} s")
         received = os.read(self._read, 1 << 20)
         if not received:
-            raise RuntimeError(f"chromium ended during {method}, exit status {self._process.wait()}")
+            raise self._ended(method)
         *whole, self._pending = (self._pending + received).split(b"\0")
         for text in whole:
             message = json.loads(text)
@@ -129,6 +141,12 @@ class Page:
                 self._answers[message["id"]] = message
             else:
                 self._note(message["method"], message["params"])
+
+    def _ended(self, method):
+        status = self._process.wait()
+        self._said.seek(0)
+        said = self._said.read().decode(errors="replace")[-500:]
+        return RuntimeError(f"chromium ended during {method}, exit status {status}: {said}")
 
     def _note(self, event, parameters):
         if event == "Runtime.exceptionThrown":

@@ -19,6 +19,7 @@ import sys
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as compute
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.io.pyarrow import _dataframe_to_data_files
 
@@ -31,7 +32,7 @@ def foreign(rows, file, recipe):
         {
             "id": pa.array(file * rows + i),
             "value": pa.array(i * 0.1),
-            "label": pa.array([f"row_{k}" for k in range(rows)]),
+            "label": compute.binary_join_element_wise("row_", pa.array(i).cast(pa.string()), ""),
             "flag": pa.array(i % 2 == 0),
             "ts": pa.array(np.full(rows, DAY_0), pa.timestamp("us", tz="UTC")),
         }
@@ -42,7 +43,7 @@ def random(rows, file, recipe, null_share=0.0):
     r = np.random.default_rng(file)
     columns = {
         "value": r.random(rows),
-        "label": [f"label_{k}" for k in r.integers(0, 1000, rows)],
+        "label": np.array([f"label_{k}" for k in range(1000)])[r.integers(0, 1000, rows)],
         "flag": r.random(rows) < 0.5,
         "ts": DAY_0 + file * 10**12 + np.cumsum(r.integers(0, 2_000_000, rows)),
     }

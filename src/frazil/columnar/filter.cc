@@ -329,9 +329,8 @@ class Chooser {
 
 ArrayPtr choose(const ArrayPtr& array, Choice& choice, MemoryPool& pool) {
   if (choice.count() == array->length) return array;
-  if (choice.ranges().size() <= 1) {
-    const IndexRange range = choice.ranges().empty() ? IndexRange{} : choice.ranges().front();
-    return array->slice(range.begin, range.end - range.begin);
+  if (choice.ranges().size() == 1 && choice.count() >= array->length - choice.count()) {
+    return array->slice(choice.ranges().front().begin, choice.count());
   }
   return Chooser(*array, choice, pool).run();
 }

@@ -98,6 +98,10 @@ TEST(Filter, SharesWhatItNeedNotCopy) {
   const ArrayPtr slice = filter(array, &middle, 0, pool);
   EXPECT_EQ(slice->buffers[1].data(), array->buffers[1].data());
   EXPECT_EQ(difference(*slice, *make_int32({2, {}, 4})), "");
+  const uint8_t few = 0b00110;
+  const ArrayPtr copied = filter(array, &few, 0, pool);
+  EXPECT_NE(copied->buffers[1].data(), array->buffers[1].data() + 4) << "two of five do not hold on to the others";
+  EXPECT_EQ(difference(*copied, *make_int32({2, {}})), "");
   const uint8_t none = 0xE0;
   EXPECT_EQ(filter(array, &none, 0, pool)->length, 0);
 

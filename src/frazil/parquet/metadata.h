@@ -106,6 +106,8 @@ class FileMetadata {
   // One a leaf. Empty: the file declares no orders, so min_value and max_value of its statistics mean nothing.
   std::span<const ColumnOrder> column_orders() const { return column_orders_; }
   size_t footer_bytes() const { return footer_.size(); }
+  // What it keeps: the footer's bytes and what was made of them.
+  size_t memory_bytes() const { return footer_.size() + arena_.used_bytes(); }
 
   explicit FileMetadata(Buffer footer, MemoryPool& pool);
 

@@ -1,0 +1,183 @@
+#include "frazil/parquet/projection.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "frazil/base/error.h"
+
+namespace frazil::parquet {
+
+namespace {
+
+using Path = std::vector<size_t>;  // indices of children, from the root down
+
+uint32_t root_child(const FileSchema& schema, size_t index) {
+  uint32_t node = 1;
+  for (size_t i = 0; i < index; ++i) node += schema.node(node).subtree_size;
+  return node;
+}
+
+bool same_letters(std::string_view left, std::string_view right) {
+  const auto lower = [](char letter) {
+    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter;
+  };
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [&](char a, char b) { return lower(a) == lower(b); });
+}
+
+// The index of the first of `count` names that is `name`. Throws if several differ from it in case alone.
+template <typename NameOf>
+std::optional<size_t> find_name(size_t count, const NameOf& name_of, std::string_view name, bool case_sensitive) {
+  for (size_t i = 0; i < count; ++i) {
+    if (name_of(i) == name) return i;
+  }
+  if (case_sensitive) return std::nullopt;
+  std::optional<size_t> found;
+  for (size_t i = 0; i < count; ++i) {
+    if (!same_letters(name_of(i), name)) continue;
+    if (found)
+      throw_error(ErrorKind::kInvalidArgument, "column '{}' may be '{}' or '{}'", name, name_of(*found), name_of(i));
+    found = i;
+  }
+  return found;
+}
+
+// One leaf that tells where the node is null.
+ColumnRequest thinned(ColumnRequest request) {
+  switch (request.kind) {
+    case ColumnRequest::Kind::kLeaf:
+      break;
+    case ColumnRequest::Kind::kStruct:
+      request.children.resize(std::min<size_t>(1, request.children.size()));
+      [[fallthrough]];
+    case ColumnRequest::Kind::kList:
+      for (ColumnRequest& child : request.children) child = thinned(std::move(child));
+      break;
+    case ColumnRequest::Kind::kMap:
+      request.children.back() = thinned(std::move(request.children.back()));
+      break;
+  }
+  return request;
+}
+
+// `full` with only the fields that paths lead to; `depth` of their parts are behind. What is left of each path is
+// rewritten to the fields that are left. A path that ends takes the whole of the node, or one leaf if `thin_ends`.
+ColumnRequest cut(ColumnRequest full, std::vector<Path*> paths, size_t depth, bool thin_ends) {
+  const auto ends = [&](const Path* path) { return path->size() == depth; };
+  if (std::all_of(paths.begin(), paths.end(), ends)) return thin_ends ? thinned(std::move(full)) : full;
+  if (std::any_of(paths.begin(), paths.end(), ends)) return full;
+  std::vector<size_t> wanted;
+  for (const Path* path : paths) wanted.push_back((*path)[depth]);
+  std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  std::vector<ColumnRequest> children;
+  for (size_t place = 0; place < wanted.size(); ++place) {
+    std::vector<Path*> below;
+    for (Path* path : paths) {
+      if ((*path)[depth] == wanted[place]) below.push_back(path);
+    }
+    children.push_back(cut(std::move(full.children.at(wanted[place])), below, depth + 1, thin_ends));
+    for (Path* path : below) (*path)[depth] = place;
+  }
+  full.children = std::move(children);
+  return full;
+}
+
+// Requests for paths from the root, one a column, in the order of `columns` (indices of the root's children); the
+// paths are rewritten to them.
+std::vector<ColumnRequest> request_paths(const FileSchema& schema, std::vector<Path>& paths,
+                                         std::span<const size_t> columns, bool thin_ends,
+                                         const ArrowTypeOptions& options) {
+  std::vector<ColumnRequest> requests;
+  std::vector<std::vector<Path*>> paths_of(columns.size());
+  for (size_t i = 0; i < columns.size(); ++i) {
+    for (Path& path : paths) {
+      if (path[0] == columns[i]) paths_of[i].push_back(&path);
+    }
+  }
+  for (size_t i = 0; i < columns.size(); ++i) {
+    requests.push_back(cut(request_column(schema, root_child(schema, columns[i]), options), paths_of[i], 1, thin_ends));
+    for (Path* path : paths_of[i]) (*path)[0] = i;
+  }
+  return requests;
+}
+
+std::vector<size_t> first_parts(const std::vector<Path>& paths) {
+  std::vector<size_t> columns;
+  for (const Path& path : paths) {
+    if (std::find(columns.begin(), columns.end(), path[0]) == columns.end()) columns.push_back(path[0]);
+  }
+  return columns;
+}
+
+void add_leaves(const FileSchema& schema, const ColumnRequest& request, std::vector<size_t>& leaves) {
+  if (request.kind == ColumnRequest::Kind::kLeaf) leaves.push_back(schema.node(request.node).first_leaf);
+  for (const ColumnRequest& child : request.children) add_leaves(schema, child, leaves);
+}
+
+}  // namespace
+
+std::vector<ColumnRequest> request_named(const FileSchema& schema, std::span<const predicate::ColumnName> names,
+                                         bool case_sensitive, const ArrowTypeOptions& options) {
+  std::vector<uint32_t> tops;
+  for (uint32_t node = 1, i = 0; i < schema.root().child_count; ++i, node += schema.node(node).subtree_size) {
+    tops.push_back(node);
+  }
+  std::vector<Path> paths;
+  for (const predicate::ColumnName& name : names) {
+    const auto missing = [&]() { throw_error(ErrorKind::kNotFound, "column {} does not exist", name.to_text()); };
+    if (name.parts.empty()) missing();
+    const auto top =
+        find_name(tops.size(), [&](size_t i) { return schema.node(tops[i]).name; }, name.parts[0], case_sensitive);
+    if (!top) missing();
+    Path path{*top};
+    const ColumnRequest column = request_column(schema, tops[*top], options);
+    const ColumnRequest* at = &column;
+    for (size_t part = 1; part < name.parts.size(); ++part) {
+      if (at->kind != ColumnRequest::Kind::kStruct) missing();
+      const auto child = find_name(
+          at->children.size(), [&](size_t i) -> std::string_view { return at->children[i].field.name; },
+          name.parts[part], case_sensitive);
+      if (!child) missing();
+      path.push_back(*child);
+      at = &at->children[*child];
+    }
+    paths.push_back(std::move(path));
+  }
+  const std::vector<size_t> columns = first_parts(paths);
+  return request_paths(schema, paths, columns, false, options);
+}
+
+PredicateColumns request_predicate(const FileSchema& schema, const predicate::BoundPredicate& predicate,
+                                   const ArrowTypeOptions& options) {
+  std::vector<predicate::BoundColumn> columns = predicate.columns();
+  std::vector<Path> paths;
+  paths.reserve(columns.size());
+  for (const predicate::BoundColumn& column : columns) paths.push_back(column.path);
+  const std::vector<size_t> tops = first_parts(paths);
+  std::vector<ColumnRequest> requests = request_paths(schema, paths, tops, true, options);
+  std::vector<Field> fields;
+  for (const ColumnRequest& request : requests) fields.push_back(arrow_field(request));
+  SchemaPtr batch_schema = Schema::make(std::move(fields));
+  for (size_t i = 0; i < columns.size(); ++i) {
+    columns[i].path = paths[i];
+    const Field* field = &batch_schema->field(paths[i][0]);
+    for (size_t depth = 1; depth < paths[i].size(); ++depth) field = &field->type->children().at(paths[i][depth]);
+    columns[i].field = *field;
+  }
+  return {std::move(requests),
+          predicate::BoundPredicate(std::move(batch_schema), std::move(columns), predicate.root())};
+}
+
+std::vector<size_t> requested_leaves(const FileSchema& schema, std::span<const ColumnRequest> requests) {
+  std::vector<size_t> leaves;
+  for (const ColumnRequest& request : requests) add_leaves(schema, request, leaves);
+  std::sort(leaves.begin(), leaves.end());
+  leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
+  return leaves;
+}
+
+}  // namespace frazil::parquet

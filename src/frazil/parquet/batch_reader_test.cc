@@ -1,6 +1,7 @@
 #include "frazil/parquet/batch_reader.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "frazil/base/crc32.h"
 #include "frazil/columnar/pretty.h"
+#include "frazil/parquet/encoders_test.h"
 #include "frazil/parquet/file_builder_test.h"
 
 namespace frazil::parquet {
@@ -248,7 +250,30 @@ struct GeneratedColumn {
   std::vector<std::string> rows;
 };
 
-// Pages of any size, either version, plain or through a dictionary that may end early.
+// Plain values in any encoding for them.
+void encode_otherwise(PageSpec& page, const std::string& values, bool is_text) {
+  if (!is_text) {
+    page.encoding = *rc::gen::element(Encoding::kPlain, Encoding::kDeltaBinaryPacked, Encoding::kByteStreamSplit);
+    if (page.encoding == Encoding::kByteStreamSplit) page.payload = testing::split_bytes(values, 4);
+    if (page.encoding == Encoding::kDeltaBinaryPacked) {
+      std::vector<int32_t> numbers(values.size() / 4);
+      if (!values.empty()) std::memcpy(numbers.data(), values.data(), values.size());
+      page.payload = testing::delta_packed(numbers);
+    }
+    return;
+  }
+  page.encoding = *rc::gen::element(Encoding::kPlain, Encoding::kDeltaLengthByteArray, Encoding::kDeltaByteArray);
+  std::vector<std::string> texts;
+  for (size_t at = 0; at < values.size(); at += 4 + texts.back().size()) {
+    uint32_t size = 0;
+    std::memcpy(&size, values.data() + at, 4);
+    texts.push_back(values.substr(at + 4, size));
+  }
+  if (page.encoding == Encoding::kDeltaLengthByteArray) page.payload = testing::delta_length(texts);
+  if (page.encoding == Encoding::kDeltaByteArray) page.payload = testing::delta_prefix(texts);
+}
+
+// Pages of any size, either version, in any encodings, through a dictionary that may end early.
 std::vector<PageSpec> make_pages(const std::vector<std::optional<std::string>>& cells, bool optional,
                                  const std::vector<std::string>& dictionary, bool is_text) {
   std::vector<PageSpec> pages;
@@ -278,6 +303,7 @@ std::vector<PageSpec> make_pages(const std::vector<std::optional<std::string>>& 
     const bool indexed = has_dictionary && done < plain_from;
     PageSpec page = data_page(indexed ? std::string(1, '\x07') + hybrid(indices, 7) : values,
                               static_cast<int32_t>(count), indexed ? Encoding::kRleDictionary : Encoding::kPlain);
+    if (!indexed) encode_otherwise(page, values, is_text);
     const std::string level_bytes = optional ? hybrid(levels, 1) : "";
     if (*rc::gen::arbitrary<bool>()) {
       page.type = PageType::kDataV2;

@@ -19,14 +19,6 @@ Metadata id_metadata(const SchemaNode& node) {
   return {{"PARQUET:field_id", std::to_string(*node.field_id)}};
 }
 
-void add_extension(const SchemaNode& node, Field& field) {
-  std::string_view name;
-  if (node.logical.kind == Kind::kUuid) name = "arrow.uuid";
-  if (node.logical.kind == Kind::kJson) name = "arrow.json";
-  if (node.logical.kind == Kind::kGeometry || node.logical.kind == Kind::kGeography) name = "geoarrow.wkb";
-  if (!name.empty()) field.metadata.emplace_back("ARROW:extension:name", std::string(name));
-}
-
 // Makes requests of whole subtrees. Depth is bounded by kMaxSchemaDepth.
 class RequestMaker {
  public:
@@ -63,7 +55,7 @@ class RequestMaker {
     if (!node.is_group) {
       ColumnRequest request = start(index, nullable, ColumnRequest::Kind::kLeaf);
       request.field.type = arrow_leaf_type(node, options_);
-      add_extension(node, request.field);
+      add_extension(node, request.field.metadata);
       if (node.logical.kind == Kind::kUnknown) request.field.nullable = true;
       return request;
     }

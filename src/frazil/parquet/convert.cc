@@ -116,13 +116,54 @@ bool big_endian_to_decimal128(const std::byte* source, size_t size, std::byte* t
   return fits;
 }
 
-bool fixed_to_decimal128(const std::byte* source, size_t count, std::byte* target,
+// The same for 32 bytes.
+bool big_endian_to_decimal256(const std::byte* source, size_t size, std::byte* target) noexcept {
+  const bool is_negative = size > 0 && (source[0] & std::byte{0x80}) != std::byte{0};
+  const auto sign = is_negative ? std::byte{0xFF} : std::byte{0};
+  bool fits = true;
+  for (; size > 32; ++source, --size) fits &= *source == sign;
+  for (size_t i = 0; i < size; ++i) target[i] = source[size - 1 - i];
+  if (size < 32) std::memset(target + size, static_cast<int>(sign), 32 - size);
+  fits &= (target[31] & std::byte{0x80}) == (sign & std::byte{0x80});
+  return fits;
+}
+
+bool fixed_to_decimal256(const std::byte* source, size_t count, std::byte* target,
                          const ConvertParameters& parameters) noexcept {
   const auto width = static_cast<size_t>(parameters.source_width);
   bool fits = true;
-  if (width > 8) {
+  for (size_t i = 0; i < count; ++i) fits &= big_endian_to_decimal256(source + i * width, width, target + i * 32);
+  return fits;
+}
+
+template <typename Source>
+bool integer_to_decimal256(const std::byte* source, size_t count, std::byte* target,
+                           const ConvertParameters&) noexcept {
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t value = load<Source>(source + i * sizeof(Source));
+    store<int64_t>(target + i * 32, value);
+    for (size_t word = 1; word < 4; ++word) store<int64_t>(target + i * 32 + word * 8, value >> 63);
+  }
+  return true;
+}
+
+bool fixed_to_decimal128(const std::byte* source, size_t count, std::byte* target,
+                         const ConvertParameters& parameters) noexcept {
+  const auto width = static_cast<size_t>(parameters.source_width);
+  if (width > 16) {
+    bool fits = true;
     for (size_t i = 0; i < count; ++i) fits &= big_endian_to_decimal128(source + i * width, width, target + i * 16);
     return fits;
+  }
+  if (width > 8) {
+    // The last 8 bytes, and the first 8 with what they share with those shifted out.
+    const auto overlap = static_cast<int>(128 - 8 * width);
+    for (size_t i = 0; i < count; ++i) {
+      const std::byte* value = source + i * width;
+      store(target + i * 16, __builtin_bswap64(load<uint64_t>(value + width - 8)));
+      store(target + i * 16 + 8, static_cast<int64_t>(__builtin_bswap64(load<uint64_t>(value))) >> overlap);
+    }
+    return true;
   }
   // Up to 8 bytes: one load where 8 are readable (the padding of the block makes it always so), shifted down with sign.
   const auto shift = static_cast<int>(64 - 8 * width);
@@ -131,7 +172,7 @@ bool fixed_to_decimal128(const std::byte* source, size_t count, std::byte* targe
     store<int64_t>(target + i * 16, value);
     store<int64_t>(target + i * 16 + 8, value >> 63);
   }
-  return fits;
+  return true;
 }
 
 // INTERVAL: months, days, milliseconds, 4 bytes each, unsigned; Arrow's month-day-nano: int32, int32, int64.
@@ -229,25 +270,32 @@ std::optional<Conversion> time_conversion(const SchemaNode& leaf, const DataType
 }
 
 std::optional<Conversion> decimal_conversion(const SchemaNode& leaf, const DataType& type) {
-  if (type.id() != TypeId::kDecimal128 || type.scale() != leaf.logical.scale ||
+  const bool is_wide = type.id() == TypeId::kDecimal256;
+  if ((!is_wide && type.id() != TypeId::kDecimal128) || type.scale() != leaf.logical.scale ||
       type.precision() < leaf.logical.precision) {
     return std::nullopt;
   }
   switch (leaf.type) {
     case PhysicalType::kInt32:
-      return fixed(4, 16, integer_to_decimal128<int32_t>);
+      return is_wide ? fixed(4, 32, integer_to_decimal256<int32_t>) : fixed(4, 16, integer_to_decimal128<int32_t>);
     case PhysicalType::kInt64:
-      return fixed(8, 16, integer_to_decimal128<int64_t>);
+      return is_wide ? fixed(8, 32, integer_to_decimal256<int64_t>) : fixed(8, 16, integer_to_decimal128<int64_t>);
     case PhysicalType::kFixedLenByteArray:
-      return fixed(leaf.type_length, 16, fixed_to_decimal128);
+      return is_wide ? fixed(leaf.type_length, 32, fixed_to_decimal256)
+                     : fixed(leaf.type_length, 16, fixed_to_decimal128);
     case PhysicalType::kByteArray: {
-      Conversion conversion = fixed(0, 16);
-      conversion.convert_bytes = big_endian_to_decimal128;
+      Conversion conversion = fixed(0, is_wide ? 32 : 16);
+      conversion.convert_bytes = is_wide ? big_endian_to_decimal256 : big_endian_to_decimal128;
       return conversion;
     }
     default:
       return std::nullopt;
   }
+}
+
+// No Arrow decimal has more digits.
+bool is_decimal(const SchemaNode& leaf) {
+  return leaf.logical.kind == LogicalType::Kind::kDecimal && leaf.logical.precision <= 76;
 }
 
 std::optional<Conversion> bytes_conversion(const SchemaNode& leaf, const DataType& type) {
@@ -302,7 +350,13 @@ std::optional<Conversion> int_conversion(const SchemaNode& leaf, const DataType&
 
 std::optional<Conversion> find_conversion(const SchemaNode& leaf, const DataType& type) {
   using Kind = LogicalType::Kind;
-  if (leaf.is_group) return std::nullopt;
+  if (leaf.is_group || leaf.logical.kind == Kind::kMisplaced) return std::nullopt;
+  if (type.id() == TypeId::kNull) {
+    if (leaf.logical.kind != Kind::kUnknown) return std::nullopt;
+    Conversion conversion;
+    conversion.form = ValueForm::kNone;
+    return conversion;
+  }
   switch (leaf.type) {
     case PhysicalType::kBoolean: {
       if (type.id() != TypeId::kBool) return std::nullopt;
@@ -325,10 +379,10 @@ std::optional<Conversion> find_conversion(const SchemaNode& leaf, const DataType
       if (type.id() == TypeId::kDouble) return fixed(8, 8);
       return std::nullopt;
     case PhysicalType::kByteArray:
-      if (leaf.logical.kind == Kind::kDecimal) return decimal_conversion(leaf, type);
+      if (is_decimal(leaf)) return decimal_conversion(leaf, type);
       return bytes_conversion(leaf, type);
     case PhysicalType::kFixedLenByteArray:
-      if (leaf.logical.kind == Kind::kDecimal) return decimal_conversion(leaf, type);
+      if (is_decimal(leaf)) return decimal_conversion(leaf, type);
       if (leaf.logical.kind == Kind::kFloat16 && type.id() == TypeId::kHalfFloat) return fixed(2, 2);
       if (leaf.logical.kind == Kind::kInterval && type.id() == TypeId::kIntervalMonthDayNano) {
         return fixed(12, 16, interval_to_month_day_nano);

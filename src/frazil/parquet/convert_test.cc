@@ -1,5 +1,6 @@
 #include "frazil/parquet/convert.h"
 
+#include <array>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -144,6 +145,43 @@ TEST(Decimals, AreSignExtendedFromAnyWidth) {
       convert<Int128>(leaf(PhysicalType::kInt32, decimal_of(9, 2)), decimal(18, 2), testing::plain<int32_t>({-5, 7}));
   ASSERT_TRUE(from_int.has_value());
   EXPECT_TRUE((*from_int == std::vector<Int128>{-5, 7}));
+}
+
+// Every width against the value of its bytes, one after the other.
+TEST(Decimals, OfEveryFixedWidth) {
+  using Wide = std::array<uint64_t, 4>;
+  for (int32_t width = 1; width <= 40; ++width) {
+    const SchemaNode node = leaf(PhysicalType::kFixedLenByteArray, decimal_of(5, 2), width);
+    for (const char* digits : {"\x01\x23\x45\x67\x89\xab\xcd\xef\x10\x32\x54\x76\x98\xba\xdc\xfe", "\xfe\x01\x80",
+                               "\x80", "\x7f\xff\xff\xff\xff\xff\xff\xff\xff"}) {
+      const std::string used = std::string(digits).substr(0, static_cast<size_t>(width));
+      const bool is_negative = (used[0] & 0x80) != 0;
+      const std::string value =
+          std::string(static_cast<size_t>(width) - used.size(), is_negative ? '\xff' : '\0') + used;
+      UInt128 expected = is_negative ? ~UInt128{0} : UInt128{0};
+      for (char byte : value) expected = expected << 8 | static_cast<uint8_t>(byte);
+      const auto narrow = convert<Int128>(node, decimal(38, 2), value + value);
+      ASSERT_TRUE(narrow.has_value()) << width;
+      EXPECT_TRUE((*narrow)[0] == static_cast<Int128>(expected)) << width;
+      EXPECT_TRUE((*narrow)[1] == static_cast<Int128>(expected)) << width;
+      const auto wide = convert<Wide>(node, decimal(76, 2, TypeId::kDecimal256), value + value);
+      ASSERT_TRUE(wide.has_value()) << width;
+      const uint64_t sign = is_negative ? ~uint64_t{0} : 0;
+      const Wide words = {static_cast<uint64_t>(expected), static_cast<uint64_t>(expected >> 64), sign, sign};
+      EXPECT_EQ((*wide)[0], words) << width;
+      EXPECT_EQ((*wide)[1], words) << width;
+    }
+  }
+  const SchemaNode wide = leaf(PhysicalType::kFixedLenByteArray, decimal_of(76, 0), 33);
+  const DataTypePtr type = decimal(76, 0, TypeId::kDecimal256);
+  EXPECT_FALSE(convert<Wide>(wide, type, std::string(1, '\x01') + std::string(32, '\0')).has_value());
+  EXPECT_FALSE(convert<Wide>(wide, type, std::string(1, '\0') + std::string(32, '\xff')).has_value());
+  EXPECT_TRUE(convert<Wide>(wide, type, std::string(33, '\xff')).has_value());
+  const auto from_int = convert<Wide>(leaf(PhysicalType::kInt64, decimal_of(18, 2)),
+                                      decimal(40, 2, TypeId::kDecimal256), testing::plain<int64_t>({-5, 7}));
+  ASSERT_TRUE(from_int.has_value());
+  EXPECT_EQ((*from_int)[0], (Wide{~uint64_t{4}, ~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}}));
+  EXPECT_EQ((*from_int)[1], (Wide{7, 0, 0, 0}));
 }
 
 TEST(Decimals, OnByteArraysOfAnyLength) {

@@ -17,6 +17,7 @@
 #include "frazil/codec/codec.h"
 #include "frazil/io/local_file_system.h"
 #include "frazil/parquet/batch_reader.h"
+#include "frazil/parquet/encoders_test.h"
 #include "frazil/parquet/file_builder_test.h"
 #include "frazil/parquet/kernels.h"
 #include "frazil/parquet/metadata.h"
@@ -156,6 +157,94 @@ std::shared_ptr<const InputFile> plain_bool() {
                    [&](size_t) { return testing::data_page(std::string(kPageRows / 8, '\x5a'), kPageRows); });
 }
 
+// One page in any encoding, as often as it takes.
+void add_pages(const std::string& name, const ColumnSpec& column, const std::string& payload, Encoding encoding,
+               const std::string& dictionary = "", int32_t dictionary_count = 0);
+
+template <typename T, typename Next>
+std::vector<T> page_values(Next&& next) {
+  std::mt19937_64 random(7);
+  std::vector<T> values(kPageRows);
+  for (size_t i = 0; i < kPageRows; ++i) values[i] = static_cast<T>(next(i, random));
+  return values;
+}
+
+// Every encoding x type that the format has: values/s and bytes/s of the batches.
+void add_encodings() {
+  using enum Encoding;
+  const auto jitter = [](size_t i, auto& random) { return 1'700'000'000'000'000 + i * 1000 + random() % 900; };
+  const auto any = [](size_t, auto& random) { return random(); };
+  const auto small_step = [](size_t i, auto& random) { return i * 3 + random() % 50; };
+  const ColumnSpec int32{.type = PhysicalType::kInt32};
+  const ColumnSpec int64{.type = PhysicalType::kInt64};
+  const ColumnSpec binary{.type = PhysicalType::kByteArray};
+  const ColumnSpec uuid{.type = PhysicalType::kFixedLenByteArray, .type_length = 16};
+  const ColumnSpec half{.type = PhysicalType::kFixedLenByteArray, .type_length = 2};
+  const ColumnSpec odd{.type = PhysicalType::kFixedLenByteArray, .type_length = 11};
+  const auto decimal = [](PhysicalType type, int32_t length, int32_t precision) {
+    return ColumnSpec{.type = type, .type_length = length, .converted = 5, .scale = 2, .precision = precision};
+  };
+  const ColumnSpec decimal13 = decimal(PhysicalType::kFixedLenByteArray, 13, 30);
+
+  add_pages("delta/int32/steps", int32, testing::delta_packed(page_values<int32_t>(small_step)), kDeltaBinaryPacked);
+  add_pages("delta/int32/any", int32, testing::delta_packed(page_values<int32_t>(any)), kDeltaBinaryPacked);
+  add_pages("delta/int64/steps", int64, testing::delta_packed(page_values<int64_t>(small_step)), kDeltaBinaryPacked);
+  add_pages("delta/int64/times", int64, testing::delta_packed(page_values<int64_t>(jitter)), kDeltaBinaryPacked);
+  add_pages("delta/int64/any", int64, testing::delta_packed(page_values<int64_t>(any)), kDeltaBinaryPacked);
+  add_pages("delta/int64/any/blocks_1024", int64,
+            testing::delta_packed(page_values<int64_t>(any), {.block_values = 1024, .miniblocks = 4}),
+            kDeltaBinaryPacked);
+
+  std::vector<std::string> rows;
+  std::vector<std::string> urls;
+  std::string urls_plain;
+  for (size_t i = 0; i < kPageRows; ++i) {
+    rows.push_back("row_" + std::to_string(100'000 + i));
+    urls.push_back("https://example.org/articles/2026/11/" + std::to_string(i / 7) + "/comment-" + std::to_string(i));
+  }
+  for (const auto& [name, values] : {std::pair{"rows", rows}, {"urls", urls}}) {
+    add_pages(std::string("plain/bytes/") + name, binary, testing::plain(values), kPlain);
+    add_pages(std::string("delta_length/bytes/") + name, binary, testing::delta_length(values), kDeltaLengthByteArray);
+    add_pages(std::string("delta_prefix/bytes/") + name, binary, testing::delta_prefix(values), kDeltaByteArray);
+  }
+
+  const std::string bytes = testing::plain(page_values<uint64_t>(any)) + testing::plain(page_values<uint64_t>(any));
+  const auto first = [&](size_t width) { return bytes.substr(0, kPageRows * width); };
+  const std::vector<std::pair<std::string, ColumnSpec>> fixed = {{"int32", int32},
+                                                                 {"int64", int64},
+                                                                 {"float", {.type = PhysicalType::kFloat}},
+                                                                 {"double", {.type = PhysicalType::kDouble}},
+                                                                 {"flba16", uuid},
+                                                                 {"flba2", half},
+                                                                 {"flba11", odd},
+                                                                 {"decimal13", decimal13}};
+  for (const auto& [name, column] : fixed) {
+    const bool is_4 = column.type == PhysicalType::kInt32 || column.type == PhysicalType::kFloat;
+    const size_t width = column.type_length > 0 ? static_cast<size_t>(column.type_length) : is_4 ? 4 : 8;
+    add_pages("plain/" + name, column, first(width), kPlain);
+    add_pages("split/" + name, column, testing::split_bytes(first(width), width), kByteStreamSplit);
+    add_pages("dictionary/" + name + "/1000", column, "\x0a" + testing::hybrid(indices(0, 1000, false), 10),
+              kRleDictionary, bytes.substr(0, 1000 * width), 1000);
+  }
+  add_pages(
+      "plain/int96", {.type = PhysicalType::kInt96},
+      [] {
+        std::string values;
+        for (int64_t i = 0; i < static_cast<int64_t>(kPageRows); ++i) {
+          testing::append(values, i * 1'000'003);
+          testing::append(values, static_cast<int32_t>(2'440'588 + i % 30'000));
+        }
+        return values;
+      }(),
+      kPlain);
+  add_pages("plain/decimal_int32", decimal(PhysicalType::kInt32, 0, 9), first(4), kPlain);
+  add_pages("plain/decimal_int64", decimal(PhysicalType::kInt64, 0, 18), first(8), kPlain);
+  const std::vector<uint32_t> bools = indices(0, 2, false);
+  add_pages("rle/bool", {.type = PhysicalType::kBoolean}, testing::with_length(testing::hybrid(bools, 1)), kRle);
+  add_pages("rle/bool/runs", {.type = PhysicalType::kBoolean},
+            testing::with_length(testing::hybrid(indices(0, 2, true), 1)), kRle);
+}
+
 void unpack(benchmark::State& state, const Kernels& kernels, int width) {
   std::vector<std::byte> source(4096 * 4 + 64);
   std::vector<uint32_t> target(1024 + 32);
@@ -170,7 +259,15 @@ void add(const std::string& name, std::shared_ptr<const InputFile> file) {
   benchmark::RegisterBenchmark(name.c_str(), [file](benchmark::State& state) { read_file(state, file, kAllColumns); });
 }
 
+void add_pages(const std::string& name, const ColumnSpec& column, const std::string& payload, Encoding encoding,
+               const std::string& dictionary, int32_t dictionary_count) {
+  std::vector<PageSpec> first;
+  if (dictionary_count > 0) first.push_back(testing::dictionary_page(dictionary, dictionary_count));
+  add(name, make_file(column, first, [&](size_t) { return testing::data_page(payload, kPageRows, encoding); }));
+}
+
 void add_all() {
+  add_encodings();
   add("plain/int64", plain_int64(-1));
   add("plain/int64/all_valid", plain_int64(0));
   add("plain/int64/nulls_10", plain_int64(10));

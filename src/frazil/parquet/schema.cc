@@ -1,5 +1,8 @@
 #include "frazil/parquet/schema.h"
 
+#include <iterator>
+#include <string>
+
 #include "frazil/base/error.h"
 
 namespace frazil::parquet {
@@ -39,7 +42,7 @@ DataTypePtr integer(int bit_width, bool is_signed) {
 
 DataTypePtr decimal_type(const SchemaNode& leaf) {
   const int32_t precision = leaf.logical.precision;
-  if (precision < 1 || precision > 76 || leaf.logical.scale < 0 || leaf.logical.scale > precision) {
+  if (precision < 1 || leaf.logical.scale < 0 || leaf.logical.scale > precision) {
     throw_corrupt(CorruptError::kNoOffset, "schema: column '{}' is decimal({}, {})", leaf.name, precision,
                   leaf.logical.scale);
   }
@@ -78,7 +81,10 @@ DataTypePtr arrow_leaf_type(const SchemaNode& leaf, const ArrowTypeOptions& opti
     case Kind::kJson:
       return primitive(TypeId::kUtf8);
     case Kind::kDecimal:
-      return decimal_type(leaf);
+      return leaf.logical.precision > 76 ? physical_type(leaf, options) : decimal_type(leaf);
+    case Kind::kMisplaced:
+      throw_corrupt(CorruptError::kNoOffset, "schema: column '{}' is {} and annotated as {}, which cannot be",
+                    leaf.name, to_string(leaf.type), logical.misplaced);
     case Kind::kDate:
       return primitive(TypeId::kDate32);
     case Kind::kTime:
@@ -95,6 +101,66 @@ DataTypePtr arrow_leaf_type(const SchemaNode& leaf, const ArrowTypeOptions& opti
       return primitive(TypeId::kIntervalMonthDayNano);
     default:
       return physical_type(leaf, options);
+  }
+}
+
+namespace {
+
+void append_json_text(std::string& out, std::string_view text) {
+  constexpr char kHex[] = "0123456789abcdef";
+  out += '"';
+  for (char c : text) {
+    const auto byte = static_cast<uint8_t>(c);
+    if (byte < 0x20) {
+      out += "\\u00";
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    } else {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+// Parquet's CRS is "srid:N", "projjson:KEY" (a key of the file's metadata) or any other text.
+std::string geo_metadata(const LogicalType& logical) {
+  constexpr std::string_view kEdges[] = {"spherical", "vincenty", "thomas", "andoyer", "karney"};
+  std::string json = "{\"crs\":";
+  if (logical.crs.empty()) {
+    json += "\"OGC:CRS84\",\"crs_type\":\"authority_code\"";
+  } else if (logical.crs.starts_with("srid:")) {
+    append_json_text(json, logical.crs.substr(5));
+    json += ",\"crs_type\":\"srid\"";
+  } else {
+    append_json_text(json, logical.crs);
+  }
+  if (logical.kind == Kind::kGeography) {
+    const auto edges = static_cast<size_t>(logical.edge_algorithm);
+    json += ",\"edges\":\"" + std::string(kEdges[edges < std::size(kEdges) ? edges : 0]) + "\"";
+  }
+  return json + "}";
+}
+
+}  // namespace
+
+void add_extension(const SchemaNode& leaf, Metadata& metadata) {
+  constexpr const char* kName = "ARROW:extension:name";
+  constexpr const char* kMetadata = "ARROW:extension:metadata";
+  switch (leaf.logical.kind) {
+    case Kind::kUuid:
+      metadata.emplace_back(kName, "arrow.uuid");
+      return;
+    case Kind::kJson:
+      metadata.emplace_back(kName, "arrow.json");
+      return;
+    case Kind::kGeometry:
+    case Kind::kGeography:
+      metadata.emplace_back(kName, "geoarrow.wkb");
+      metadata.emplace_back(kMetadata, geo_metadata(leaf.logical));
+      return;
+    default:
+      return;
   }
 }
 

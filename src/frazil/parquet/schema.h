@@ -42,6 +42,7 @@ struct LogicalType {
     kGeometry,
     kGeography,
     kUnrecognized,  // newer than this list: read as the physical type, its statistics ignored
+    kMisplaced,     // on a physical type that cannot have it (UINT_8 on INT64): its values mean nothing that is known
   };
   Kind kind = Kind::kNone;
   TimeUnit unit = TimeUnit::kMicro;  // kTime, kTimestamp
@@ -50,7 +51,9 @@ struct LogicalType {
   int8_t bit_width = 0;              // kInteger
   int32_t precision = 0;             // kDecimal
   int32_t scale = 0;
-  std::string_view crs;  // kGeometry, kGeography; empty: the default, OGC:CRS84
+  std::string_view crs;        // kGeometry, kGeography; empty: the default, OGC:CRS84
+  int8_t edge_algorithm = 0;   // kGeography: spherical, vincenty, thomas, andoyer, karney
+  std::string_view misplaced;  // kMisplaced: the annotation, "INTEGER", "TIMESTAMP" ...
 };
 
 struct SchemaNode {
@@ -99,16 +102,29 @@ struct ArrowTypeOptions {
   TimeUnit int96_unit = TimeUnit::kMicro;
 };
 
-// The Arrow type of a leaf's values, lists and nulls around it not considered: INT32 of 8 signed bits -> int8, decimal
-// on any physical type -> decimal128(p, s) (decimal256 past 38 digits), timestamp adjusted to UTC -> timestamp[unit,
-// UTC], UUID -> fixed_size_binary(16), ENUM and JSON -> utf8, BSON, GEOMETRY and unannotated BYTE_ARRAY -> binary,
-// unrecognized annotations -> the physical type.
+// The Arrow type of a leaf's values, lists and nulls around it not considered:
+//   INTEGER, of any width and sign      int8 .. uint64
+//   DECIMAL on any physical type        decimal128, decimal256 past 38 digits, the physical type past 76
+//   DATE, TIME                          date32, time32[ms], time64[us, ns]
+//   TIMESTAMP                           timestamp[unit], with zone "UTC" if adjusted to it
+//   INT96                               timestamp[int96_unit]
+//   STRING, ENUM, JSON                  utf8
+//   BSON, GEOMETRY, GEOGRAPHY, none     binary
+//   UUID, FLOAT16, INTERVAL             fixed_size_binary[16], halffloat, month_day_nano_interval
+//   UNKNOWN                             null
+//   annotations that are not recognized the physical type
+// Throws CorruptError that names column and annotation where the physical type cannot have it: what its values are is
+// anybody's guess (of three other readers, one reads such columns, as something else each time).
 DataTypePtr arrow_leaf_type(const SchemaNode& leaf, const ArrowTypeOptions& options = {});
+
+// Appends the extension that makes more of the leaf's type: "arrow.uuid", "arrow.json", "geoarrow.wkb" with its
+// coordinate reference system and edges as GeoArrow's JSON ("Extension metadata"; the CRS as a string, whatever it holds).
+void add_extension(const SchemaNode& leaf, Metadata& metadata);
 
 // Whether values of `leaf` can be decoded as `type`: its own type, and what loses nothing:
 //   INT32, INT64 of any annotation -> integers that are as wide or wider; annotated narrow ones -> their width and up
 //   FLOAT                          -> double
-//   decimal(p, s)                  -> decimal128(P >= p, s)
+//   decimal(p, s)                  -> decimal128(P >= p, s), decimal256(P >= p, s)
 //   date                           -> timestamp[s, ms, us, ns] without zone
 //   time, timestamp, INT96         -> any unit (coarser ones round down), with or without zone
 //   BYTE_ARRAY                     -> utf8, binary and their large forms

@@ -241,39 +241,39 @@ class HostileText(unittest.TestCase):
         "]]>",
     ]
 
-    def hostile_page(self):
-        document = sample()
-        plain = [tag for tag, _ in report(document).elements]
+    @classmethod
+    def setUpClass(cls):
+        cls.plain = report(sample())
+        cls.document = document = sample()
         for i, row in enumerate(document["summary"] + document["measurements"] + document["hashes"]):
             for name in ("engine", "configuration", "reason", "set", "codec", "case"):
                 if row[name] is not None:
-                    row[name] = f"{row[name]}{self.NASTY[i % len(self.NASTY)]}"
+                    row[name] = f"{row[name]}{cls.NASTY[i % len(cls.NASTY)]}"
         document |= {
-            "question": self.NASTY[0],
-            "job": self.NASTY[1],
-            "machine": {self.NASTY[2]: self.NASTY[0]},
-            "versions": {"frazil": self.NASTY[3]},
+            "question": cls.NASTY[0],
+            "job": cls.NASTY[1],
+            "machine": {cls.NASTY[2]: cls.NASTY[0]},
+            "versions": {"frazil": cls.NASTY[3]},
         }
-        return document, plain, report(document)
+        cls.parsed = report(document)
 
     def test_text_never_becomes_an_element_or_an_attribute(self):
-        document, plain, parsed = self.hostile_page()
-        tags = [tag for tag, _ in parsed.elements]
+        tags = [tag for tag, _ in self.parsed.elements]
         self.assertEqual(tags.count("script"), 3)
-        self.assertLessEqual(set(tags), set(plain))
+        self.assertLessEqual(set(tags), {tag for tag, _ in self.plain.elements})
         self.assertNotIn("img", tags)
-        allowed = {name for _, attributes in report(sample()).elements for name in attributes}
-        self.assertLessEqual({name for _, attributes in parsed.elements for name in attributes}, allowed)
-        self.assertEqual([row[4] for row in parsed.rows("summary")], [row["engine"] for row in document["summary"]])
+        names = {name for _, attributes in self.parsed.elements for name in attributes}
+        self.assertLessEqual(names, {name for _, attributes in self.plain.elements for name in attributes})
+        shown = [row[4] for row in self.parsed.rows("summary")]
+        self.assertEqual(shown, [row["engine"] for row in self.document["summary"]])
 
     def test_chart_data_comes_back_as_it_was(self):
-        document, _, parsed = self.hostile_page()
-        measured = [row for row in document["summary"] if row["status"] == "ok"]
-        self.assertEqual([row["engine"] for row in data_of(parsed)["rows"]], [row["engine"] for row in measured])
-        self.assertNotIn("<", parsed.scripts[0])
+        measured = [row["engine"] for row in self.document["summary"] if row["status"] == "ok"]
+        self.assertEqual([row["engine"] for row in data_of(self.parsed)["rows"]], measured)
+        self.assertNotIn("<", self.parsed.scripts[0])
 
     def test_only_the_pages_own_scripts_may_run_and_nothing_may_be_fetched(self):
-        _, _, parsed = self.hostile_page()
+        parsed = self.parsed
         (policy,) = [a["content"] for tag, a in parsed.elements if a.get("http-equiv") == "Content-Security-Policy"]
         allowed = set(re.findall(r"'(sha256-[^']+)'", policy))
         hashes = {

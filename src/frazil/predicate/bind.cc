@@ -246,28 +246,26 @@ class Binder {
   // `absorbing` decides alone.
   template <typename Group>
   BoundNode bind_group(const std::vector<Predicate>& operands, bool absorbing) {
-    std::vector<std::pair<int, BoundNode>> bound;
+    std::vector<BoundNode> bound;
     bool absorbed = false;
     for (const Predicate& operand : operands) {
       BoundNode node = bind(operand);  // all of them, so that errors do not depend on constants
       if (const bool* value = std::get_if<bool>(&node.form)) {
         absorbed = absorbed || *value == absorbing;
       } else if (auto* group = std::get_if<Group>(&node.form)) {
-        for (BoundNode& each : group->operands) {
-          const int each_cost = cost(each);
-          bound.emplace_back(each_cost, std::move(each));
-        }
+        for (BoundNode& each : group->operands) bound.push_back(std::move(each));
       } else {
-        const int node_cost = cost(node);
-        bound.emplace_back(node_cost, std::move(node));
+        bound.push_back(std::move(node));
       }
     }
     if (absorbed) return {absorbing};
     if (bound.empty()) return {!absorbing};
-    if (bound.size() == 1) return std::move(bound[0].second);
-    std::stable_sort(bound.begin(), bound.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    if (bound.size() == 1) return std::move(bound[0]);
+    std::vector<std::pair<int, size_t>> order;  // by cost, then as written
+    for (size_t i = 0; i < bound.size(); ++i) order.emplace_back(cost(bound[i]), i);
+    std::sort(order.begin(), order.end());
     Group group;
-    for (auto& [unused, node] : bound) group.operands.push_back(std::move(node));
+    for (const auto& [unused, index] : order) group.operands.push_back(std::move(bound[index]));
     return {std::move(group)};
   }
 

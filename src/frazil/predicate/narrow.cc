@@ -181,12 +181,41 @@ void narrow_bytes_each(const ArrayRange& range, uint64_t* words, Test&& test) {
   }
 }
 
+// Whether bytes begin with, or are, a value: its ends are compared as words before anything is called.
+class Beginning {
+ public:
+  explicit Beginning(std::string_view value) : value_(value) {
+    if (value.size() >= 8) {
+      head_ = load<uint64_t>(value.data());
+      tail_ = load<uint64_t>(value.data() + value.size() - 8);
+    } else if (value.size() >= 4) {
+      head_ = load<uint32_t>(value.data());
+      tail_ = load<uint32_t>(value.data() + value.size() - 4);
+    }
+  }
+  bool begins(std::string_view each) const { return each.size() >= value_.size() && same(each.data()); }
+  bool is(std::string_view each) const { return each.size() == value_.size() && same(each.data()); }
+
+ private:
+  bool same(const char* data) const {
+    const size_t size = value_.size();
+    if (size < 4) return std::memcmp(data, value_.data(), size) == 0;
+    if (size < 8) return load<uint32_t>(data) == head_ && load<uint32_t>(data + size - 4) == tail_;
+    if (load<uint64_t>(data) != head_ || load<uint64_t>(data + size - 8) != tail_) return false;
+    return size <= 16 || std::memcmp(data + 8, value_.data() + 8, size - 16) == 0;
+  }
+  std::string_view value_;
+  uint64_t head_ = 0;
+  uint64_t tail_ = 0;
+};
+
 // Equality with views: size and first four bytes are compared as one word before anything is fetched.
 void narrow_view_equal(const ArrayRange& range, std::string_view value, bool equal, uint64_t* words) {
   BinaryView wanted;
   wanted.size = static_cast<int32_t>(value.size());
   std::memcpy(wanted.inlined, value.data(), std::min<size_t>(value.size(), 4));
   const auto head = load<uint64_t>(&wanted);
+  const Beginning beginning(value);
   const Array& array = *range.array;
   const std::byte* views = array.buffers[1].data() + (array.offset + range.first) * 16;
   narrow_each(range.row_count, words, [&](int64_t row) {
@@ -196,7 +225,7 @@ void narrow_view_equal(const ArrayRange& range, std::string_view value, bool equ
                            ? view.inlined
                            : array.variadic_buffers[static_cast<size_t>(view.reference.buffer_index)].as<char>() +
                                  view.reference.offset;
-    return (std::memcmp(data, value.data(), value.size()) == 0) == equal;
+    return beginning.is({data, value.size()}) == equal;
   });
 }
 
@@ -207,19 +236,18 @@ void narrow_bytes(const ArrayRange& range, const BoundTest& test, uint64_t* word
     return narrow_bytes_each(range, words, [&](std::string_view value) { return set.contains(value) == wanted; });
   }
   const std::string_view value = std::get<std::string>(test.value);
+  const Beginning beginning(value);
   switch (test.kind) {
     case TestKind::kStartsWith:
-      return narrow_bytes_each(range, words, [&](std::string_view each) { return each.starts_with(value); });
+      return narrow_bytes_each(range, words, [&](std::string_view each) { return beginning.begins(each); });
     case TestKind::kNotStartsWith:
-      return narrow_bytes_each(range, words, [&](std::string_view each) { return !each.starts_with(value); });
+      return narrow_bytes_each(range, words, [&](std::string_view each) { return !beginning.begins(each); });
     case TestKind::kEqual:
     case TestKind::kNotEqual: {
       const bool equal = test.kind == TestKind::kEqual;
       if (value.size() > INT32_MAX && layout_of(range.array->type->id()) == Layout::kView) break;
       if (layout_of(range.array->type->id()) == Layout::kView) return narrow_view_equal(range, value, equal, words);
-      return narrow_bytes_each(range, words, [&](std::string_view each) {
-        return (each.size() == value.size() && std::memcmp(each.data(), value.data(), value.size()) == 0) == equal;
-      });
+      return narrow_bytes_each(range, words, [&](std::string_view each) { return beginning.is(each) == equal; });
     }
     default:
       break;

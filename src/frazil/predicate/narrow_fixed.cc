@@ -5,6 +5,7 @@
 
 #include "frazil/base/byte_reader.h"
 #include "frazil/base/half_float.h"
+#include "frazil/predicate/compare_kernels.h"
 #include "frazil/predicate/value_set.h"
 
 namespace frazil::predicate {
@@ -55,6 +56,48 @@ void narrow_comparison(const ArrayRange& range, TestKind kind, T value, uint64_t
   });
 }
 
+struct KernelChoice {
+  CompareOp op;
+  bool inverted;
+};
+KernelChoice kernel_choice(TestKind kind) {
+  switch (kind) {
+    case TestKind::kEqual:
+      return {CompareOp::kEqual, false};
+    case TestKind::kNotEqual:
+      return {CompareOp::kEqual, true};
+    case TestKind::kLess:
+      return {CompareOp::kLess, false};
+    case TestKind::kGreaterOrEqual:
+      return {CompareOp::kLess, true};
+    case TestKind::kLessOrEqual:
+      return {CompareOp::kLessOrEqual, false};
+    case TestKind::kGreater:
+      return {CompareOp::kLessOrEqual, true};
+    default:
+      throw_error(ErrorKind::kInternal, "test {} is no comparison", static_cast<int>(kind));
+  }
+}
+
+// The types that have kernels: whole words by them, the last rows one by one.
+template <typename T>
+void narrow_comparison_wide(const ArrayRange& range, TestKind kind, T value, const CompareKernels::Table<T>& table,
+                            uint64_t* words) {
+  const auto [op, inverted] = kernel_choice(kind);
+  const auto full = range.row_count / 64;
+  const std::byte* data = range.array->buffers[1].data() + (range.array->offset + range.first) * int64_t{sizeof(T)};
+  table[static_cast<size_t>(op)](data, static_cast<size_t>(full), value, inverted ? ~uint64_t{0} : 0, words);
+  const ArrayRange rest{range.array, range.first + full * 64, range.row_count - full * 64};
+  narrow_comparison<Plain<T>>(rest, kind, value, words + full);
+}
+
+void narrow_comparison_of(const ArrayRange& range, TestKind kind, int32_t value, uint64_t* words) {
+  narrow_comparison_wide(range, kind, value, compare_kernels().of_int32, words);
+}
+void narrow_comparison_of(const ArrayRange& range, TestKind kind, int64_t value, uint64_t* words) {
+  narrow_comparison_wide(range, kind, value, compare_kernels().of_int64, words);
+}
+
 template <typename Access>
 void narrow_integers(const ArrayRange& range, const BoundTest& test, uint64_t* words) {
   using T = typename Access::Stored;
@@ -70,7 +113,12 @@ void narrow_integers(const ArrayRange& range, const BoundTest& test, uint64_t* w
   if constexpr (std::is_unsigned_v<T>) {
     narrow_comparison<Access>(range, test.kind, static_cast<T>(std::get<uint64_t>(test.value)), words);
   } else {
-    narrow_comparison<Access>(range, test.kind, static_cast<T>(std::get<int64_t>(test.value)), words);
+    const auto value = static_cast<T>(std::get<int64_t>(test.value));
+    if constexpr (sizeof(T) >= 4) {
+      narrow_comparison_of(range, test.kind, value, words);
+    } else {
+      narrow_comparison<Access>(range, test.kind, value, words);
+    }
   }
 }
 
@@ -82,7 +130,14 @@ void narrow_floats(const ArrayRange& range, const BoundTest& test, uint64_t* wor
     return narrow_words(range.row_count, words, [=](size_t row) { return std::isnan(get(row)); });
   }
   if (test.set == nullptr) {
-    return narrow_comparison<Access>(range, test.kind, static_cast<T>(std::get<double>(test.value)), words);
+    const auto value = static_cast<T>(std::get<double>(test.value));
+    if constexpr (std::is_same_v<Access, Plain<float>>) {
+      return narrow_comparison_wide(range, test.kind, value, compare_kernels().of_float, words);
+    } else if constexpr (std::is_same_v<Access, Plain<double>>) {
+      return narrow_comparison_wide(range, test.kind, value, compare_kernels().of_double, words);
+    } else {
+      return narrow_comparison<Access>(range, test.kind, value, words);
+    }
   }
   const KeySet& keys = test.set->index().keys;
   const bool nan_is_in = test.set->contains_nan();

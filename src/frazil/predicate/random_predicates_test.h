@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <optional>
 #include <random>
 #include <string>
@@ -89,6 +90,8 @@ inline int compare_floats(double left, double right) {
 
 // The nearest half float by looking at all of them; the even one of two.
 inline double nearest_half(double value) {
+  static std::map<double, double> known;  // of few literals asked for often
+  if (const auto found = known.find(value); found != known.end() && value != 0) return found->second;
   double best = 0;
   double distance = std::numeric_limits<double>::infinity();
   for (uint32_t bits = 0; bits < 0x7C00; ++bits) {
@@ -100,7 +103,9 @@ inline double nearest_half(double value) {
     }
   }
   if (std::fabs(value) >= 65520) best = std::numeric_limits<double>::infinity();
-  return std::copysign(best, value);
+  best = std::copysign(best, value);
+  known[value] = best;
+  return best;
 }
 
 // Of a cell with a finite literal's text in a float column. Literals that round to infinity lie just inside it.

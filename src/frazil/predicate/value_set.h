@@ -13,7 +13,7 @@
 namespace frazil::predicate {
 
 // 64-bit keys: integers, and doubles by their bits. A bitmap where the keys lie close together, else a hash table with
-// open addressing, at most half full.
+// open addressing.
 class KeySet {
  public:
   explicit KeySet(std::vector<uint64_t> keys);

@@ -14,6 +14,7 @@ stderr. One missing peer never fails the rest.
 """
 
 import argparse
+import fcntl
 import glob
 import hashlib
 import json
@@ -203,12 +204,19 @@ def peers(which="python", cache=CACHE):
     """What the command prints; see above. Raises ValueError for a name that peers.toml does not know."""
     pinned = pins()
     wanted = chosen(which, pinned["engines"])
+    os.makedirs(cache, exist_ok=True)
+    with open(os.path.join(cache, ".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another run may be making the same
+        return made(pinned, wanted, cache)
+
+
+def made(pinned, wanted, cache):
     environments = once(lambda name: environment(name, pinned["environments"][name], cache))
     programs = once(lambda name: PROGRAMS[name](pinned["programs"][name], cache, environments))
 
     def described(name, engine):
         if name not in wanted:
-            raise Absent(f"not asked for (--peers {which})")
+            raise Absent("not asked for")
         if engine["runner"] in PROGRAMS:
             return [programs(engine["runner"])], pinned["programs"][engine["runner"]]["packages"]
         python, installed = environments(engine["runner"])

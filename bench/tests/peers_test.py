@@ -113,7 +113,7 @@ class Absent(unittest.TestCase):
         self.assertEqual(found["polars_batches"]["absent"], "polars could not be installed")
         self.assertEqual(found["pyarrow_16k"]["command"], ["/venv/python", READ])
         self.assertEqual(found["pyarrow_16k"]["versions"], {"pyarrow": "26.0.1"})
-        self.assertEqual(found["iceberg_go"]["absent"], "not asked for (--peers python)")
+        self.assertEqual(found["iceberg_go"]["absent"], "not asked for")
 
     def test_what_pip_cannot_install_together_it_installs_one_by_one(self):
         calls = []

@@ -1,6 +1,7 @@
 """Is the data there? Makes each data set once with bench/JOB/make_data.py and keeps it as long as its recipe stays."""
 
 import dataclasses
+import fcntl
 import json
 import os
 import shutil
@@ -27,10 +28,13 @@ def is_made(data, root):
 def prepare(data, job_folder, root, python):
     """Returns {"path": what the engines open, "file_bytes": its size without metadata}. Raises NoData."""
     folder = folder_of(data, root)
-    made = _made(data, folder)
-    if made:
-        return made
     os.makedirs(root, exist_ok=True)
+    with open(os.path.join(root, ".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another run may be making the same
+        return _made(data, folder) or _make(data, folder, job_folder, root, python)
+
+
+def _make(data, folder, job_folder, root, python):
     shutil.rmtree(folder, ignore_errors=True)
     free, needed = machine.disk_free_bytes(root), data.arrow_bytes + DISK_SLACK_BYTES
     if free < needed:

@@ -100,8 +100,8 @@ def run_job(job, options, engines):
         runs = sum(c.status == "ok" for block in blocks for c in block.contenders)
         minutes = workload.estimate_seconds(blocks, options.rounds) / 60
         say(
-            f"{name_of(job)}, {options.size}: {len(blocks)} blocks, {runs} contenders, {options.rounds} rounds; "
-            f"about {minutes:.0f} minutes on a machine as in docs/benchmarks.md"
+            f"{name_of(job)}, {options.size}: {len(blocks)} blocks, {runs} contenders, rounds: {options.rounds}; "
+            f"estimate: {minutes:.0f} min on a machine as in docs/benchmarks.md"
         )
         compare_hashes(blocks, options, document)
         for block in blocks:

@@ -103,7 +103,7 @@ def contenders(data, case, threads, size, metadata, engines, frazil):
             continue
         if size == "quick" and engine["engine"] in NOT_QUICK:
             continue
-        if size == "quick" or case != "all_columns":
+        if "absent" in engine or size == "quick" or case != "all_columns":
             configurations = {"default": ()}
         else:
             configurations = PEERS.get(engine["engine"], {"default": ()})

@@ -309,10 +309,15 @@ std::optional<Conversion> bytes_conversion(const SchemaNode& leaf, const DataTyp
     case TypeId::kLargeBinary:
       conversion.form = ValueForm::kLargeBytes;
       break;
+    case TypeId::kUtf8View:
+    case TypeId::kBinaryView:
+      conversion.form = ValueForm::kViews;
+      conversion.target_width = 16;
+      break;
     default:
       return std::nullopt;
   }
-  conversion.is_text = type.id() == TypeId::kUtf8 || type.id() == TypeId::kLargeUtf8;
+  conversion.is_text = type.id() == TypeId::kUtf8 || type.id() == TypeId::kLargeUtf8 || type.id() == TypeId::kUtf8View;
   conversion.source_width = leaf.type == PhysicalType::kFixedLenByteArray ? leaf.type_length : 0;
   return conversion;
 }

@@ -19,6 +19,7 @@ enum class ValueForm : uint8_t {
   kFixed,       // target_width bytes a value
   kBytes,       // int32 offsets and bytes
   kLargeBytes,  // int64 offsets and bytes
+  kViews,       // 16-byte views, and the bytes of what is longer than 12
   kNone,        // nothing: all values are null
 };
 
@@ -37,7 +38,7 @@ using ConvertBytes = bool (*)(const std::byte* source, size_t size, std::byte* t
 struct Conversion {
   ValueForm form = ValueForm::kFixed;
   int32_t source_width = 0;              // bytes of a plain value; 0: BOOLEAN, BYTE_ARRAY
-  int32_t target_width = 0;              // kFixed: bytes of a value
+  int32_t target_width = 0;              // kFixed, kViews: bytes of a value
   ConvertFixed convert = nullptr;        // nullptr: the bytes as they are
   ConvertBytes convert_bytes = nullptr;  // BYTE_ARRAY to kFixed
   ConvertParameters parameters;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "frazil/base/bits.h"
+#include "frazil/base/byte_reader.h"
 #include "frazil/base/error.h"
 #include "frazil/parquet/kernels.h"
 
@@ -39,6 +40,24 @@ void expand_bits(const uint8_t* bits, size_t bit_offset, size_t count, size_t va
     bool value = false;
     if (get_bit(bits, bit_offset + i)) value = get_bit(values, bit_offset + --valid);
     assign_bit(values, bit_offset + i, value);
+  }
+}
+
+// The words of a view that say where its bytes are.
+struct ViewWords {
+  uint32_t length;
+  uint32_t prefix;
+  uint32_t buffer;
+  uint32_t offset;
+  bool is_outside() const { return length > 12; }
+};
+
+// Views whose bytes move `shift` to the front.
+void copy_views(const std::byte* source, size_t count, size_t shift, std::byte* target) {
+  for (size_t i = 0; i < count; ++i) {
+    auto view = load<ViewWords>(source + i * sizeof(ViewWords));
+    if (view.is_outside()) view.offset -= static_cast<uint32_t>(shift);
+    store(target + i * sizeof(ViewWords), view);
   }
 }
 
@@ -78,6 +97,7 @@ size_t LeafValues::slot_bits() const {
     case ValueForm::kBits:
       return 1;
     case ValueForm::kFixed:
+    case ValueForm::kViews:
       return 8 * static_cast<size_t>(conversion_.target_width);
     case ValueForm::kBytes:
       return 32;
@@ -94,6 +114,7 @@ size_t LeafValues::fixed_bytes(size_t slots) const {
     case ValueForm::kBits:
       return bytes_for_bits(slots);
     case ValueForm::kFixed:
+    case ValueForm::kViews:
       return slots * static_cast<size_t>(conversion_.target_width);
     case ValueForm::kBytes:
       return (slots + 1) * sizeof(int32_t);
@@ -132,7 +153,17 @@ uint64_t LeafValues::data_bytes(size_t slots) const {
   if (slots == slots_) return data_used_;
   if (conversion_.form == ValueForm::kBytes) return end_of<int32_t>(slots);
   if (conversion_.form == ValueForm::kLargeBytes) return end_of<int64_t>(slots);
+  if (conversion_.form == ValueForm::kViews) return view_data_from(slots);
   return 0;
+}
+
+// Where the bytes of the views from `slot` on start: those of the first one that has any outside of itself.
+size_t LeafValues::view_data_from(size_t slot) const {
+  for (; slot < slots_; ++slot) {
+    const auto view = load<ViewWords>(now_.fixed.data() + slot * sizeof(ViewWords));
+    if (view.is_outside()) return view.offset;
+  }
+  return data_used_;
 }
 
 // ---- Decoding ----
@@ -150,6 +181,9 @@ bool LeafValues::decode(ValueDecoder& values, MemorySource& memory) {
       break;
     case ValueForm::kLargeBytes:
       if (!decode_offsets<int64_t>(values, memory)) return false;
+      break;
+    case ValueForm::kViews:
+      if (!decode_views(values, memory)) return false;
       break;
     case ValueForm::kNone:
       if (stride_.valid > 0) throw_corrupt(CorruptError::kNoOffset, "a column of UNKNOWN type has a value");
@@ -196,6 +230,22 @@ bool LeafValues::decode_offsets(ValueDecoder& values, MemorySource& memory) {
   return true;
 }
 
+bool LeafValues::decode_views(ValueDecoder& values, MemorySource& memory) {
+  std::byte* views = now_.fixed.data() + slots_ * sizeof(ViewWords);
+  while (stride_.done < stride_.valid) {
+    if (now_.data.capacity() > 0) {
+      stride_.done += values.decode_views(stride_.valid - stride_.done, views + stride_.done * sizeof(ViewWords),
+                                          now_.data.data(), now_.data.capacity(), data_used_);
+      if (stride_.done == stride_.valid) break;
+    }
+    if (!grow_data(values, memory)) return false;
+  }
+  if (stride_.valid < stride_.slots) {
+    expand_any(validity(), slots_, stride_.slots, stride_.valid, sizeof(ViewWords), views);
+  }
+  return true;
+}
+
 size_t LeafValues::estimate_data_bytes(const ValueDecoder& values, size_t slots_done) const {
   // What the batch has so far says most; then what the one before had; then what the footer tells.
   double per_slot = guess_;
@@ -216,7 +266,8 @@ bool LeafValues::grow_data(const ValueDecoder& values, MemorySource& memory) {
   uint32_t length = 0;
   values.lengths(next, 1, &length);
   const size_t needed = data_used_ + length;
-  if (conversion_.form == ValueForm::kBytes && needed > INT32_MAX) {
+  const bool is_large = conversion_.form == ValueForm::kLargeBytes;
+  if (!is_large && needed > INT32_MAX) {
     throw_error(ErrorKind::kUnsupported, "a row has more than {} bytes of one column", INT32_MAX);
   }
   const size_t capacity = now_.data.capacity();
@@ -224,6 +275,7 @@ bool LeafValues::grow_data(const ValueDecoder& values, MemorySource& memory) {
   wanted = std::max({std::min(wanted, data_bytes_max_), needed, kDataBytesMin});
   // Beyond the limit only if the file lies about its sizes; even then the block does not grow value by value.
   if (needed > data_bytes_max_) wanted = needed + needed / 4;
+  if (!is_large) wanted = std::min<size_t>(wanted, INT32_MAX);
   return grow_block(now_.data, data_used_, wanted, memory);
 }
 
@@ -247,6 +299,9 @@ bool LeafValues::keep_tail(size_t from, MemorySource& memory) {
         break;
       case ValueForm::kLargeBytes:
         copy_ends(now_.fixed.as<int64_t>() + from, count, tail_.fixed.as<int64_t>());
+        break;
+      case ValueForm::kViews:
+        copy_views(now_.fixed.data() + from * width, count, view_data_from(from), tail_.fixed.data());
         break;
       case ValueForm::kNone:
         break;
@@ -288,7 +343,12 @@ std::shared_ptr<Array> LeafValues::finish(const DataTypePtr& type, size_t slots,
     bytes_per_slot_ = static_cast<double>(data_used) / static_cast<double>(std::max<size_t>(slots, 1));
     if (data_used > 0) {
       trim_block(now_.data, data_used, memory);
-      array->buffers[2] = now_.data.freeze(data_used);
+      Buffer data = now_.data.freeze(data_used);
+      if (conversion_.form == ValueForm::kViews) {
+        array->variadic_buffers.push_back(std::move(data));
+      } else {
+        array->buffers[2] = std::move(data);
+      }
     } else {
       memory.free(now_.data);
     }

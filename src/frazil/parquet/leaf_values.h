@@ -45,7 +45,8 @@ class LeafValues {
   const Conversion& conversion() const { return conversion_; }
   // Slots take a number of bytes that only their values tell.
   bool is_variable() const {
-    return conversion_.form == ValueForm::kBytes || conversion_.form == ValueForm::kLargeBytes;
+    return conversion_.form == ValueForm::kBytes || conversion_.form == ValueForm::kLargeBytes ||
+           conversion_.form == ValueForm::kViews;
   }
   // Bits of a slot, validity and the bytes of variable values not counted.
   size_t slot_bits() const;
@@ -88,6 +89,8 @@ class LeafValues {
  private:
   template <typename Offset>
   bool decode_offsets(ValueDecoder& values, MemorySource& memory);
+  bool decode_views(ValueDecoder& values, MemorySource& memory);
+  size_t view_data_from(size_t slot) const;
   void decode_fixed(ValueDecoder& values);
   void decode_bits(ValueDecoder& values);
   bool grow_data(const ValueDecoder& values, MemorySource& memory);

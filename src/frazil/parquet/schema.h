@@ -127,8 +127,8 @@ void add_extension(const SchemaNode& leaf, Metadata& metadata);
 //   decimal(p, s)                  -> decimal128(P >= p, s), decimal256(P >= p, s)
 //   date                           -> timestamp[s, ms, us, ns] without zone
 //   time, timestamp, INT96         -> any unit (coarser ones round down), with or without zone
-//   BYTE_ARRAY                     -> utf8, binary and their large forms
-//   FIXED_LEN_BYTE_ARRAY           -> also binary
+//   BYTE_ARRAY                     -> utf8, binary, their large forms and views
+//   FIXED_LEN_BYTE_ARRAY           -> also binary, its large form and views
 bool can_read_as(const SchemaNode& leaf, const DataType& type);
 
 }  // namespace frazil::parquet

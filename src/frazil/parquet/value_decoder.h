@@ -66,6 +66,9 @@ class ValueDecoder {
   // fewer than `count` only where the next one would not fit in `capacity`. `used` grows.
   size_t decode_bytes(size_t count, int32_t* ends, std::byte* data, size_t capacity, size_t& used);
   size_t decode_bytes(size_t count, int64_t* ends, std::byte* data, size_t capacity, size_t& used);
+  // The same as views, 16 bytes each, of buffer 0: only what is longer than 12 bytes stays in `data`. The others pass
+  // through it: there must be room for the next one, whatever its length. `capacity` is at most INT32_MAX.
+  size_t decode_views(size_t count, std::byte* views, std::byte* data, size_t capacity, size_t& used);
   // Dictionary indices, booleans, fixed widths and split streams are passed over without a look at them; BYTE_ARRAY costs
   // its lengths, DELTA_BINARY_PACKED its sums unless they are the last of the page, DELTA_BYTE_ARRAY its rests.
   void skip(size_t count);
@@ -75,7 +78,7 @@ class ValueDecoder {
   // Frees it.
   void close();
 
-  // ---- Looking ahead, kBytes and kLargeBytes only ----
+  // ---- Looking ahead, values of any length only ----
 
   // No `count` values of this page have more bytes.
   size_t value_bytes_bound(size_t count) const;
@@ -114,7 +117,10 @@ class ValueDecoder {
 
   const Entry* entries() const { return reinterpret_cast<const Entry*>(dictionary_.data()); }
   const std::byte* dictionary_data() const { return dictionary_.data() + dictionary_count_ * sizeof(Entry); }
-  bool to_bytes() const { return conversion_.form == ValueForm::kBytes || conversion_.form == ValueForm::kLargeBytes; }
+  bool to_bytes() const {
+    return conversion_.form == ValueForm::kBytes || conversion_.form == ValueForm::kLargeBytes ||
+           conversion_.form == ValueForm::kViews;
+  }
   size_t plain_left(const Cursor& at) const { return static_cast<size_t>(end_ - at.plain); }
 
   void start_delta_prefix(std::span<const std::byte> values);

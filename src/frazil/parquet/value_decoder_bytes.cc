@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "frazil/base/bits.h"
 #include "frazil/base/byte_reader.h"
 #include "frazil/base/error.h"
 #include "frazil/base/utf8.h"
@@ -295,6 +296,53 @@ size_t ValueDecoder::decode_bytes(size_t count, int32_t* ends, std::byte* data, 
 
 size_t ValueDecoder::decode_bytes(size_t count, int64_t* ends, std::byte* data, size_t capacity, size_t& used) {
   return decode_any_bytes(count, ends, data, capacity, used);
+}
+
+namespace {
+
+// Columnar format, "Variable-size Binary View Layout".
+struct View {
+  uint32_t length;
+  uint32_t prefix;  // with the rest: the value itself up to 12 bytes, filled with zeros
+  uint32_t buffer;
+  uint32_t offset;
+};
+constexpr size_t kInlineBytes = 12;
+
+View inline_view(const std::byte* value, size_t length) {
+  const uint64_t low = load<uint64_t>(value) & low_mask(static_cast<unsigned>(std::min<size_t>(length, 8) * 8));
+  const uint32_t high =
+      length <= 8 ? 0
+                  : load<uint32_t>(value + 8) & static_cast<uint32_t>(low_mask(static_cast<unsigned>(length - 8) * 8));
+  return {static_cast<uint32_t>(length), static_cast<uint32_t>(low), static_cast<uint32_t>(low >> 32), high};
+}
+
+}  // namespace
+
+size_t ValueDecoder::decode_views(size_t count, std::byte* views, std::byte* data, size_t capacity, size_t& used) {
+  int32_t ends[kScratch + 32];
+  size_t done = 0;
+  while (done < count) {
+    size_t end = used;
+    const size_t part = decode_bytes(std::min(count - done, kScratch), ends, data, capacity, end);
+    if (part == 0) break;
+    size_t begin = used;
+    for (size_t i = 0; i < part; ++i) {
+      const size_t length = static_cast<size_t>(ends[i]) - begin;
+      View view;
+      if (length <= kInlineBytes) {
+        view = inline_view(data + begin, length);
+      } else {
+        if (used != begin) std::memmove(data + used, data + begin, length);
+        view = {static_cast<uint32_t>(length), load<uint32_t>(data + used), 0, static_cast<uint32_t>(used)};
+        used += length;
+      }
+      store(views + (done + i) * sizeof(View), view);
+      begin += length;
+    }
+    done += part;
+  }
+  return done;
 }
 
 }  // namespace frazil::parquet

@@ -104,6 +104,7 @@ class Decoding {
   Strings take(size_t count) {
     if (conversion_.form == ValueForm::kBytes) return take_bytes<int32_t>(count, SIZE_MAX);
     if (conversion_.form == ValueForm::kLargeBytes) return take_bytes<int64_t>(count, SIZE_MAX);
+    if (conversion_.form == ValueForm::kViews) return take_views(count, SIZE_MAX);
     const auto width = static_cast<size_t>(conversion_.target_width);
     std::vector<std::byte> target(count * width + kBlockPadding);
     decoder_.decode_fixed(count, target.data());
@@ -142,11 +143,49 @@ class Decoding {
     return out;
   }
 
+  // With room for `room` bytes, made larger for a value that does not fit.
+  Strings take_views(size_t count, size_t room) {
+    size_t capacity = std::min(room, std::max<size_t>(decoder_.value_bytes_bound(count), 1));
+    std::vector<std::byte> views(count * 16);
+    std::vector<std::byte> data(capacity + kBlockPadding);
+    size_t used = 0;
+    for (size_t done = 0; done < count;) {
+      done += decoder_.decode_views(count - done, views.data() + done * 16, data.data(), capacity, used);
+      if (done == count) break;
+      auto next = decoder_.cursor();
+      uint32_t length = 0;
+      decoder_.lengths(next, 1, &length);
+      EXPECT_GT(used + length, capacity);
+      capacity = used + length + 5;
+      data.resize(capacity + kBlockPadding);
+    }
+    Strings out;
+    size_t outside = 0;
+    for (size_t i = 0; i < count; ++i) {
+      uint32_t words[4];
+      std::memcpy(words, views.data() + i * 16, 16);
+      const char* inside = reinterpret_cast<const char*>(views.data()) + i * 16 + 4;
+      if (words[0] <= 12) {
+        out.emplace_back(inside, words[0]);
+        EXPECT_EQ(std::string(inside + words[0], 12 - words[0]), std::string(12 - words[0], '\0'));
+        continue;
+      }
+      EXPECT_EQ(words[2], 0U);
+      EXPECT_EQ(words[3], outside);
+      out.emplace_back(reinterpret_cast<const char*>(data.data()) + words[3], words[0]);
+      EXPECT_EQ(out.back().substr(0, 4), std::string(inside, 4));
+      outside += words[0];
+    }
+    EXPECT_EQ(outside, used);
+    return out;
+  }
+
   Strings take_somehow(size_t count, std::mt19937& random) {
     Strings out;
     while (out.size() < count) {
       const size_t part = std::min<size_t>(count - out.size(), 1 + random() % (random() % 4 == 0 ? 3000 : 40));
-      const bool is_bytes = conversion_.form == ValueForm::kBytes || conversion_.form == ValueForm::kLargeBytes;
+      const bool is_bytes = conversion_.form == ValueForm::kBytes || conversion_.form == ValueForm::kLargeBytes ||
+                            conversion_.form == ValueForm::kViews;
       std::vector<uint32_t> lengths(std::min(part, ValueDecoder::kScratch));
       if (is_bytes) {
         auto cursor = decoder_.cursor();
@@ -160,6 +199,7 @@ class Decoding {
       const size_t room = random() % 2 == 0 ? SIZE_MAX : 1 + random() % 200;
       const Strings values = conversion_.form == ValueForm::kBytes        ? take_bytes<int32_t>(part, room)
                              : conversion_.form == ValueForm::kLargeBytes ? take_bytes<int64_t>(part, room)
+                             : conversion_.form == ValueForm::kViews      ? take_views(part, room)
                                                                           : take(part);
       if (is_bytes) {
         for (size_t i = 0; i < lengths.size(); ++i) EXPECT_EQ(lengths[i], values[i].size());
@@ -212,6 +252,7 @@ std::vector<Column> columns() {
       {leaf(PhysicalType::kDouble), primitive(TypeId::kDouble), 8, split},
       {leaf(PhysicalType::kByteArray), primitive(TypeId::kBinary), 0, bytes},
       {leaf(PhysicalType::kByteArray), primitive(TypeId::kLargeBinary), 0, bytes},
+      {leaf(PhysicalType::kByteArray), primitive(TypeId::kBinaryView), 0, bytes},
       {flba(2, half), primitive(TypeId::kHalfFloat), 2, fixed},
       {flba(12, interval), primitive(TypeId::kIntervalMonthDayNano), 12, fixed},
       {flba(11, decimal_of(20)), decimal(20, 0), 11, fixed},

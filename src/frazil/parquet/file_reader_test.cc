@@ -112,6 +112,31 @@ RC_GTEST_PROP(FileReader, GivesTheRowsThatOneReadsAndFiltersAfterwards, (uint64_
   }
 }
 
+// Forged indexes, filters, statistics and footers: rows or an error, within a small budget.
+RC_GTEST_PROP(FileReader, SurvivesDamageAnywhere, (uint64_t seed)) {
+  MemoryPool pool({.budget_bytes = size_t{64} << 20});
+  IndexedFile file(seed, *rc::gen::inRange<int64_t>(1, 100), *rc::gen::inRange<size_t>(1, 4), 2);
+  std::string bytes = file.finish();
+  FileReaderOptions options;
+  options.predicate = file.random().predicate(*file.rows().schema(), 2);
+  options.late_materialization = !file.random().coin(3);
+  options.batch_rows = 20;
+  for (int round = 0; round < 20; ++round) {
+    std::string damaged = bytes;
+    for (int64_t i = file.random().below(4); i >= 0; --i) {
+      damaged[static_cast<size_t>(file.random().below(static_cast<int64_t>(damaged.size())))] =
+          static_cast<char>(file.random().coin(2) ? 0xFF : file.random().below(256));
+    }
+    try {
+      FileReader reader(std::make_shared<StringFile>(std::move(damaged)), options, pool);
+      while (auto batch = reader.next()) validate_full(*batch);
+    } catch (const Error& error) {
+      // A changed type makes the predicate one that does not fit.
+      RC_ASSERT(error.kind() != ErrorKind::kInternal);
+    }
+  }
+}
+
 // ---- Files of others ----
 
 std::shared_ptr<const InputFile> open_corpus(const std::string& name) {

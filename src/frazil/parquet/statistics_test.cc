@@ -13,6 +13,7 @@
 #include "frazil/base/error.h"
 #include "frazil/base/int128.h"
 #include "frazil/parquet/file_builder_test.h"
+#include "frazil/predicate/parse.h"
 
 namespace frazil::parquet {
 namespace {
@@ -217,6 +218,33 @@ TEST(Statistics, TakeNanForNoBound) {
   EXPECT_EQ(decode(total_order, {plain(nan), plain(nan)}, false, 10, 4).nan_count, 6) << "all of them are";
   EXPECT_FALSE(decode(total_order, {plain(nan), plain(nan)}, false, 10, std::nullopt).nan_count);
   EXPECT_FALSE(decode(total_order, {plain(-nan), plain(1.0)}).lower);
+}
+
+class OneColumn final : public predicate::ColumnStatisticsSource {
+ public:
+  explicit OneColumn(ColumnStatistics known) : known_(std::move(known)) {}
+  ColumnStatistics statistics(const predicate::BoundColumn&) override { return known_; }
+
+ private:
+  ColumnStatistics known_;
+};
+
+// reports.md P20: a naive writer's file with zeros of one sign alone.
+TEST(Statistics, OfZerosFindZerosOfEitherSign) {
+  MemoryPool pool;
+  const SchemaPtr schema = Schema::make({{.name = "a", .type = primitive(TypeId::kDouble)}});
+  for (const Pair& bounds :
+       {Pair{plain(0.0), plain(-0.0)}, Pair{plain(-0.0), plain(-0.0)}, Pair{plain(0.0), plain(0.0)}}) {
+    for (const int order : {1, 2}) {
+      OneColumn source(decode({.type = PhysicalType::kDouble, .order = order}, bounds));
+      for (const char* wanted : {"a = 0", "a >= 0", "a <= 0", "a IN (-0.0, 5)"}) {
+        const auto bound = predicate::bind_predicate(predicate::parse(wanted), schema);
+        EXPECT_NE(predicate::may_match(bound, source, pool), predicate::Pruning::kNoRow) << wanted;
+      }
+      EXPECT_EQ(predicate::may_match(predicate::bind_predicate(predicate::parse("a < 0"), schema), source, pool),
+                predicate::Pruning::kNoRow);
+    }
+  }
 }
 
 TEST(Statistics, LeaveOutCountsThatCannotBe) {

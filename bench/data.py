@@ -43,8 +43,9 @@ def _make(data, folder, job_folder, root, python):
     command = [python, os.path.join(job_folder, "make_data.py"), json.dumps(recipe), folder]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
-        lines = done.stderr.strip().splitlines()
-        raise NoData(f"make_data.py failed: {lines[-1] if lines else f'exit status {done.returncode}'}")
+        lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+        reason = next((line for line in reversed(lines) if "Error" in line), lines[-1])  # some add hints below it
+        raise NoData(f"make_data.py failed: {reason}")
     made = {"path": done.stdout.strip().splitlines()[-1], "file_bytes": _data_bytes(folder)}
     with open(os.path.join(folder, RECIPE), "w") as file:
         json.dump({"recipe": recipe, **made}, file)

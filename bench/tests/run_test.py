@@ -169,6 +169,11 @@ class Runner(unittest.TestCase):
         self.assertEqual({row["status"] for row in self.rows().values()}, {"skipped"})
         self.assertIn("too little disk", self.rows()["one"]["reason"])
 
+    def test_data_that_cannot_be_made_skips_its_blocks_and_says_why(self):
+        self.assertEqual(self.run_it("one", environment={"FAKE_ROWS": "-1"}), 1, self.output)
+        self.assertEqual(self.rows()["one"]["status"], "skipped")
+        self.assertEqual(self.rows()["one"]["reason"], "make_data.py failed: ValueError: no rows")
+
     def test_data_is_made_once_and_anew_for_another_recipe(self):
         made = os.path.join(self.folder, "data", "made")
         for _ in range(2):

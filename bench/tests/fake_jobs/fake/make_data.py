@@ -5,6 +5,8 @@ import os
 import sys
 
 recipe, folder = json.loads(sys.argv[1]), sys.argv[2]
+if recipe["rows"] < 0:
+    sys.exit("ValueError: no rows\n(more about it elsewhere)")
 os.makedirs(folder)
 path = os.path.join(folder, "rows")
 with open(path, "w") as file:

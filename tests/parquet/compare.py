@@ -13,8 +13,10 @@ import gzip
 import json
 import math
 import os
+import struct
 import subprocess
 import sys
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 
 CORPORA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "corpora")
@@ -104,6 +106,8 @@ def same(ours, theirs, our_type):
         ours, theirs = float(ours), float(theirs)
         if math.isnan(ours) or math.isnan(theirs):
             return math.isnan(ours) and math.isnan(theirs)
+        if our_type == "float" and abs(theirs) < 1e-30:  # few bits near the end of the range, fewer digits in our text
+            return struct.pack("f", ours) == struct.pack("f", theirs)
         return ours == theirs or math.isclose(ours, theirs, rel_tol=1e-6 if our_type != "double" else 1e-14)
     if our_type.startswith("decimal"):
         return decimal.Decimal(str(ours)) == decimal.Decimal(str(theirs))
@@ -124,6 +128,8 @@ def blob(text, our_type):
     """DuckDB's text of a BLOB: printable characters as they are, others as \\xNN; UUIDs with dashes."""
     if isinstance(text, (bytes, bytearray)):
         return bytes(text)
+    if isinstance(text, uuid.UUID):
+        return text.bytes
     if isinstance(text, (list, dict, bool, int, float)):
         return repr(text).encode()
     if our_type == "fixed_size_binary[16]" and len(text) == 36 and text.count("-") == 4:

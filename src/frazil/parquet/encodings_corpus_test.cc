@@ -127,5 +127,24 @@ TEST(EncodingFiles, DeltaLengthHoldsTheStringsOfItsDescription) {
   }
 }
 
+// reports.md Q27: the deprecated LZ4 as Hadoop frames it and as others took it, beside LZ4_RAW.
+TEST(CodecFiles, OfEveryLz4HoldTheSameRows) {
+  const std::string folder = kCorpora + "/parquet-testing/data/";
+  const Rows four = read_table(folder + "lz4_raw_compressed.parquet", 100).rows;
+  ASSERT_EQ(four.size(), 4U);
+  EXPECT_EQ(read_table(folder + "hadoop_lz4_compressed.parquet", 100).rows, four);
+  EXPECT_EQ(read_table(folder + "non_hadoop_lz4_compressed.parquet", 100).rows, four);
+  const Rows many = read_table(folder + "lz4_raw_compressed_larger.parquet", 100'000).rows;
+  ASSERT_EQ(many.size(), 10'000U);
+  EXPECT_EQ(read_table(folder + "hadoop_lz4_compressed_larger.parquet", 100'000).rows, many);
+}
+
+// reports.md Q28: members of gzip one after the other are one stream.
+TEST(CodecFiles, OfTwoGzipMembersHaveTheRowsOfBoth) {
+  const Rows rows = read_table(kCorpora + "/parquet-testing/data/concatenated_gzip_members.parquet", 100).rows;
+  ASSERT_EQ(rows.size(), 513U);
+  for (size_t row = 0; row < rows.size(); ++row) EXPECT_EQ(rows[row][0], std::to_string(row + 1));
+}
+
 }  // namespace
 }  // namespace frazil::parquet

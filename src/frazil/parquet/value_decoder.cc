@@ -28,6 +28,7 @@ void throw_values_end(size_t wanted) {
 // ---- Dictionary ----
 
 size_t ValueDecoder::dictionary_bytes(std::span<const std::byte> page, size_t count) const {
+  if (conversion_.form == ValueForm::kNone) return 0;
   if (type_ == PhysicalType::kBoolean) throw_corrupt(kNoOffset, "a dictionary of BOOLEAN values");
   if (conversion_.source_width > 0) {
     const auto width = static_cast<size_t>(conversion_.source_width);
@@ -48,6 +49,7 @@ void ValueDecoder::set_dictionary(std::span<const std::byte> page, size_t count)
   dictionary_count_ = count;
   dictionary_value_bytes_max_ = 0;
   has_dictionary_ = true;
+  if (conversion_.form == ValueForm::kNone) return;
   if (!to_bytes()) {
     cursor_.plain = page.data();
     end_ = page.data() + page.size();
@@ -103,6 +105,7 @@ bool ValueDecoder::start(Encoding encoding, std::span<const std::byte> values) {
   cursor_ = Cursor{};
   cursor_.plain = values.data();
   end_ = values.data() + values.size();
+  if (conversion_.form == ValueForm::kNone) return true;  // there are none, in whatever encoding
   switch (encoding) {
     case Encoding::kPlain:
       method_ = type_ == PhysicalType::kBoolean ? Method::kPlainBits : Method::kPlain;
@@ -382,19 +385,37 @@ void ValueDecoder::check_index(uint32_t index) const {
   }
 }
 
+namespace {
+
+// Widths that are known when this is compiled: a load and a store a value.
+template <size_t kWidth>
+void gather_width(const std::byte* dictionary, const uint32_t* indices, size_t count, std::byte* target) {
+  for (size_t i = 0; i < count; ++i) std::memcpy(target + i * kWidth, dictionary + indices[i] * kWidth, kWidth);
+}
+
+template <size_t kWidth>
+void fill_width(const std::byte* value, size_t count, std::byte* target) {
+  for (size_t i = 0; i < count; ++i) std::memcpy(target + i * kWidth, value, kWidth);
+}
+
+}  // namespace
+
 void ValueDecoder::gather(const uint32_t* indices, size_t count, std::byte* target) const {
   const auto width = static_cast<size_t>(conversion_.target_width);
   const std::byte* dictionary = dictionary_.data();
   switch (width) {
+    case 1:
+      return gather_width<1>(dictionary, indices, count, target);
+    case 2:
+      return gather_width<2>(dictionary, indices, count, target);
     case 4:
-      kernels_->gather4(dictionary, indices, count, target);
-      return;
+      return kernels_->gather4(dictionary, indices, count, target);
     case 8:
-      kernels_->gather8(dictionary, indices, count, target);
-      return;
+      return kernels_->gather8(dictionary, indices, count, target);
     case 16:
-      for (size_t i = 0; i < count; ++i) std::memcpy(target + i * 16, dictionary + size_t{indices[i]} * 16, 16);
-      return;
+      return gather_width<16>(dictionary, indices, count, target);
+    case 32:
+      return gather_width<32>(dictionary, indices, count, target);
     default:
       for (size_t i = 0; i < count; ++i) std::memcpy(target + i * width, dictionary + indices[i] * width, width);
   }
@@ -404,12 +425,19 @@ void ValueDecoder::fill(uint32_t index, size_t count, std::byte* target) const {
   const auto width = static_cast<size_t>(conversion_.target_width);
   const std::byte* value = dictionary_.data() + index * width;
   switch (width) {
+    case 1:
+      std::memset(target, std::to_integer<int>(*value), count);
+      return;
+    case 2:
+      return fill_width<2>(value, count, target);
     case 4:
       std::fill_n(reinterpret_cast<uint32_t*>(target), count, load<uint32_t>(value));
       return;
     case 8:
       std::fill_n(reinterpret_cast<uint64_t*>(target), count, load<uint64_t>(value));
       return;
+    case 16:
+      return fill_width<16>(value, count, target);
     default:
       for (size_t i = 0; i < count; ++i) std::memcpy(target + i * width, value, width);
   }

@@ -74,17 +74,45 @@ def dump(program, path, *options):
     return out
 
 
-def lookup(row, path):
-    """The value of a dotted column path in a row of nested objects: null where any object on the way is."""
-    if not isinstance(row, dict):
-        raise KeyError(path)
-    if path in row:
-        return row[path]
-    for i in range(1, len(path)):
-        if path[i] == "." and path[:i] in row:
-            inner = row[path[:i]]
-            return None if inner is None else lookup(inner, path[i + 1:])
-    raise KeyError(path)
+def parse_type(text, at=0):
+    """'list<item: int32 not null>, ...' from `at` as (kind, {name: type}) and where it ends."""
+    for kind in ("list", "struct", "map"):
+        if not text.startswith(kind + "<", at):
+            continue
+        at += len(kind) + 1
+        fields = {}
+        while text[at] != ">":
+            name = "key" if kind == "map" and not fields else "value"
+            if kind != "map":
+                name, _, _ = text[at:].partition(": ")
+                at += len(name) + 2
+            fields[name], at = parse_type(text, at)
+            at += len(" not null") if text.startswith(" not null", at) else 0
+            at += len(", ") if text.startswith(", ", at) else 0
+        return (kind, fields), at + 1
+    end, depth = at, 0
+    while end < len(text) and (depth > 0 or (text[end] not in ",>" and not text.startswith(" not null", end))):
+        depth += (text[end] in "([") - (text[end] in ")]")
+        end += 1
+    return (text[at:end], {}), end
+
+
+def same_nested(ours, theirs, kind):
+    """Whether two values of a parsed type are equal, with maps as either reader writes them."""
+    name, fields = kind
+    if not fields:
+        return same(ours, theirs, name)
+    if ours is None or theirs is None:
+        return ours is None and theirs is None
+    if name == "struct":
+        return set(ours) == set(theirs) and all(same_nested(ours[key], theirs[key], fields[key]) for key in fields)
+    if name == "list":
+        (element,) = fields.values()
+        return len(ours) == len(theirs) and all(same_nested(a, b, element) for a, b in zip(ours, theirs))
+    entries = [tuple(entry.values()) if isinstance(entry, dict) else tuple(entry) for entry in theirs]
+    return len(ours["keys"]) == len(entries) and all(
+        same_nested(key, entry[0], fields["key"]) and same_nested(value, entry[1], fields["value"])
+        for key, value, entry in zip(ours["keys"], ours["values"], entries))
 
 
 def parse_time(text):
@@ -150,17 +178,18 @@ def first_difference(ours, theirs, types):
     if len(ours["rows"]) != len(theirs):
         return f"{len(ours['rows'])} rows, expected {len(theirs)}"
     variants = {name_type.rpartition(":")[0] for name_type in types if name_type.endswith(":VARIANT")}
-    # DuckDB renames columns whose names repeat or are empty: flat tables compare by position.
-    by_position = not any("." in name for name, _ in ours["columns"]) and not ours["skipped"] and all(len(row) == len(ours["columns"]) for row in theirs)
+    # DuckDB renames columns whose names repeat or are empty: whole tables compare by position.
+    by_position = not ours["skipped"] and all(len(row) == len(ours["columns"]) for row in theirs)
     for index, (column, kind) in enumerate(ours["columns"]):
-        if column.partition(".")[0] in variants:
+        if column in variants:
             continue  # DuckDB shows the variant, we its parts
+        parsed, _ = parse_type(kind)
         for row, (mine, other) in enumerate(zip(ours["rows"], theirs)):
             try:
-                value = list(other.values())[index] if by_position else lookup(other, column)
+                value = list(other.values())[index] if by_position else other[column]
             except KeyError:
                 return f"column {column} is not in the expected rows"
-            if not same(mine[index], value, kind):
+            if not same_nested(mine[index], value, parsed):
                 return f"column {column} ({kind}), row {row}: {mine[index]!r}, expected {value!r}"
     return None
 
@@ -183,7 +212,9 @@ def pyarrow_rows(path):
         return None
 
     def walk(value):
-        return {key: walk(inner) for key, inner in value.items()} if isinstance(value, dict) else plain(value)
+        if isinstance(value, dict):
+            return {key: walk(inner) for key, inner in value.items()}
+        return type(value)(walk(inner) for inner in value) if isinstance(value, (list, tuple)) else plain(value)
     return [walk(row) for row in rows]
 
 

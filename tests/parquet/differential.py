@@ -1,9 +1,9 @@
-"""Random flat tables written by pyarrow, read by frazil_parquet_dump: the same rows.
+"""Random tables, flat and nested, written by pyarrow, DuckDB and Polars, read by frazil_parquet_dump: the same rows.
 
 Usage: differential.py DUMP_PROGRAM [SEEDS [FIRST_SEED]]
 
-Each seed makes one file: types, nulls, run lengths, page sizes and versions, codecs, dictionaries and row groups at
-random. A failure prints its seed and keeps the file.
+Each seed makes one file: types, nesting, nulls, run lengths, page sizes and versions, codecs, dictionaries and row
+groups at random. A failure prints its seed and keeps the file. Without DuckDB or Polars the others write.
 """
 import datetime
 import decimal
@@ -22,6 +22,15 @@ try:
 except ImportError:
     print("skipped: pyarrow cannot be imported")
     sys.exit(77)
+
+try:
+    import duckdb
+except ImportError:
+    duckdb = None
+try:
+    import polars
+except ImportError:
+    polars = None
 
 CODECS = ["none", "snappy", "gzip", "brotli", "zstd", "lz4"]
 EPOCH = datetime.datetime(1970, 1, 1)
@@ -64,7 +73,41 @@ def column_kinds(rng):
     }
 
 
+NESTED_LEAVES = ["bool", "int32", "int64", "double", "utf8", "binary", "date", "decimal"]
+
+
+def nested_kind(rng, depth):
+    """A random type at most `depth` deep, and what makes values of it, nulls among them where the type has them."""
+    null_share = rng.choice([0, 0.1, 0.5])
+    choice = rng.choice(["leaf", "list", "struct", "map"]) if depth > 1 else "leaf"
+    if choice == "leaf":
+        kind, value = column_kinds(rng)[rng.choice(NESTED_LEAVES)]
+    elif choice == "list":
+        longest = rng.choice([1, 3, 30])
+        inner, inner_nullable, inner_value = nested_kind(rng, depth - 1)
+        kind = pa.list_(pa.field("element", inner, nullable=inner_nullable))
+        value = lambda: [inner_value() for _ in range(rng.randrange(longest + 1))]
+    elif choice == "struct":
+        fields = [(f"f{i}", *nested_kind(rng, depth - 1)) for i in range(rng.randrange(1, 4))]
+        kind = pa.struct([pa.field(name, inner, nullable=nullable) for name, inner, nullable, _ in fields])
+        value = lambda: {name: make() for name, _, _, make in fields}
+    else:
+        longest = rng.choice([1, 3, 10])
+        inner, inner_nullable, inner_value = nested_kind(rng, depth - 1)
+        kind = pa.map_(pa.int32(), pa.field("value", inner, nullable=inner_nullable))
+        value = lambda: [(key, inner_value()) for key in range(rng.randrange(longest + 1))]
+    nullable = null_share > 0 or rng.random() < 0.5
+    return kind, nullable, lambda: None if rng.random() < null_share else value()
+
+
+def make_nested_column(rng, rows):
+    kind, nullable, value = nested_kind(rng, rng.randrange(2, 5))
+    return "nested", pa.array([value() for _ in range(rows)], kind), pa.field("nested", kind, nullable=nullable)
+
+
 def make_column(rng, rows):
+    if rng.random() < 0.4:
+        return make_nested_column(rng, rows)
     kinds = column_kinds(rng)
     name = rng.choice(list(kinds))
     kind, value = kinds[name]
@@ -79,7 +122,7 @@ def make_column(rng, rows):
 
 def make_file(seed, path):
     rng = random.Random(seed)
-    rows = rng.choice([0, 1, 7, 8, 9, 100, 1000, rng.randrange(5000)])
+    rows = rng.choice([0, 1, 7, 8, 9, 100, 1000, rng.randrange(2000)])
     arrays, fields = [], []
     for i in range(rng.randrange(1, 6)):
         name, array, field = make_column(rng, rows)
@@ -101,6 +144,18 @@ def make_file(seed, path):
         store_decimal_as_integer=rng.random() < 0.5,
         column_encoding=None,
     )
+    writer = rng.choice(["pyarrow", "pyarrow", "duckdb", "polars"])
+    if writer == "duckdb" and duckdb is not None and rows > 0:
+        with duckdb.connect() as connection:
+            connection.register("made", table)
+            version = rng.choice(["V1", "V2"])
+            connection.execute(f"COPY (FROM made) TO '{path}' (FORMAT parquet, PARQUET_VERSION {version})")
+        return table, {"writer": "duckdb", "version": version}
+    if writer == "polars" and polars is not None and rows > 0 and not any(
+            pa.types.is_fixed_size_binary(field.type) for field in fields):
+        size = rng.choice([1, 100, 1 << 20])
+        polars.from_arrow(table).write_parquet(path, data_page_size=size, row_group_size=rng.choice([100, 10_000]))
+        return table, {"writer": "polars", "data_page_size": size}
     # Booleans are RLE in pages of version 2, and PLAIN else; both are read.
     pq.write_table(table, path, **options)
     return table, options
@@ -109,6 +164,14 @@ def make_file(seed, path):
 def same(mine, theirs, kind):
     if mine is None or theirs is None:
         return mine is None and theirs is None
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return len(mine) == len(theirs) and all(same(a, b, kind.value_type) for a, b in zip(mine, theirs))
+    if pa.types.is_map(kind):
+        return len(mine["keys"]) == len(theirs) and all(
+            same(a, c, kind.key_type) and same(b, d, kind.item_type)
+            for a, b, (c, d) in zip(mine["keys"], mine["values"], theirs))
+    if pa.types.is_struct(kind):
+        return all(same(mine[field.name], theirs[field.name], field.type) for field in kind)
     if pa.types.is_floating(kind):
         mine = float(mine)
         if pa.types.is_float32(kind) and math.isfinite(mine):  # printed with as many digits as a float needs
@@ -124,18 +187,18 @@ def same(mine, theirs, kind):
         if sign < 0 or zone.startswith("+"):
             return True  # years that Python's datetime does not have: the unit tests have them
         seconds = (datetime.datetime.fromisoformat(zone.partition(".")[0]) - EPOCH) // datetime.timedelta(seconds=1)
-        digits = {"ms": 3, "us": 6}[kind.unit]
+        digits = {"s": 0, "ms": 3, "us": 6, "ns": 9}[kind.unit]
         fraction = int((zone.partition(".")[2] + "0" * digits)[:digits] or 0)
         return seconds * 10**digits + fraction == theirs
     if pa.types.is_time(kind):
         hours, minutes, rest = mine.split(":")
         seconds, _, fraction = rest.partition(".")
-        digits = {"ms": 3, "us": 6}[kind.unit]
+        digits = {"s": 0, "ms": 3, "us": 6, "ns": 9}[kind.unit]
         whole = (int(hours) * 60 + int(minutes)) * 60 + int(seconds)
         return whole * 10**digits + int((fraction + "0" * digits)[:digits]) == theirs
     if pa.types.is_date(kind):
         return mine == theirs.isoformat()
-    if pa.types.is_binary(kind) or pa.types.is_fixed_size_binary(kind):
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
         return bytes.fromhex(mine.replace("-", "")) == theirs
     return mine == theirs
 
@@ -153,7 +216,12 @@ def check(program, seed, folder):
     path = os.path.join(folder, f"{seed}.parquet")
     table, options = make_file(seed, path)
     # What pyarrow reads back is the truth: versions 1.0 and 2.4 change units and integer types on writing.
-    table = pq.ParquetFile(path).read()
+    try:
+        table = pq.ParquetFile(path).read()
+    except OSError as error:  # pyarrow 26: a DELTA_BINARY_PACKED page of nulls alone, as DuckDB writes it
+        print(f"seed {seed}: pyarrow does not read it, nothing to compare with: {error}\n  {options}")
+        os.remove(path)
+        return True
     rng = random.Random(seed + 1)
     arguments = ["--batch-rows", str(rng.choice([1, 7, 1000, 65536])), "--batch-bytes", str(rng.choice([1, 1000, 1 << 26])),
                  "--checksums", "--utf8"]

@@ -282,7 +282,10 @@ class BatchReader::Impl {
       if (stride_end_ == rows_) {
         for (RepeatedColumn& column : repeated()) {
           while (column.complete_rows() <= rows_) {
-            if (column.is_full() || (rows_ > 0 && next_row_passes(column))) return true;
+            // A piece that wanted memory goes on first: the batch does not depend on when the memory came.
+            if (!column.behind().in_piece() && (column.behind().is_full() || (rows_ > 0 && next_row_passes(column)))) {
+              return true;
+            }
             if (!in_column(column.behind(), [&] { return column.advance(rows_target_, memory); })) return false;
           }
         }
@@ -310,7 +313,7 @@ class BatchReader::Impl {
 
   // What the column has of the next row is too much already.
   bool next_row_passes(const RepeatedColumn& column) {
-    return batch_bits() + column.decoded_bits() - column.bits_of(rows_) > uint64_t{limits_.bytes_max} * 8;
+    return batch_bits() - column.bits_of(rows_) + column.bits_with_next(rows_) > uint64_t{limits_.bytes_max} * 8;
   }
 
   // Rows of the current pages that still fit in the batch: at least one if it is empty.

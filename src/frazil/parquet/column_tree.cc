@@ -35,19 +35,15 @@ size_t RepeatedColumn::complete_rows() const {
   return rows;
 }
 
-bool RepeatedColumn::is_full() const {
-  return std::any_of(leaves.begin(), leaves.end(), [](const auto& leaf) { return leaf->is_full(); });
-}
-
 uint64_t RepeatedColumn::bits_of(size_t rows) const {
   uint64_t bits = 0;
   for (const auto& leaf : leaves) bits += leaf->bits_of(rows);
   return bits;
 }
 
-uint64_t RepeatedColumn::decoded_bits() const {
+uint64_t RepeatedColumn::bits_with_next(size_t rows) const {
   uint64_t bits = 0;
-  for (const auto& leaf : leaves) bits += leaf->decoded_bits();
+  for (const auto& leaf : leaves) bits += leaf->complete_rows() > rows ? leaf->bits_of(rows + 1) : leaf->decoded_bits();
   return bits;
 }
 

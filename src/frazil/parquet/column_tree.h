@@ -32,9 +32,9 @@ class RepeatedColumn {
   // Decodes the next piece of it, but no row beyond the batch's first `rows_max`. False for want of memory.
   [[nodiscard]] bool advance(size_t rows_max, MemorySource& memory);
   size_t complete_rows() const;
-  bool is_full() const;
   uint64_t bits_of(size_t rows) const;
-  uint64_t decoded_bits() const;
+  // What the first `rows` rows and the next one have at least, as far as that is decoded.
+  uint64_t bits_with_next(size_t rows) const;
 };
 
 class ColumnTree {

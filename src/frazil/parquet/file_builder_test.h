@@ -1,6 +1,7 @@
 // Makes Parquet files byte by byte for tests: any page, right or wrong. Not compressed.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -188,6 +189,7 @@ struct ColumnSpec {
   int32_t scale = 0;
   int32_t precision = 0;
   int32_t field_id = -1;
+  int32_t child_count = -1;  // a group with so many of the nodes that follow; -1: a leaf
 };
 
 struct PageSpec {
@@ -195,8 +197,10 @@ struct PageSpec {
   int32_t value_count = 0;
   Encoding encoding = Encoding::kPlain;
   PageType type = PageType::kData;
-  std::string definition_levels = {};  // v2
-  int32_t null_count = 0;              // v2
+  std::string definition_levels = {};     // v2
+  int32_t null_count = 0;                 // v2
+  std::string repetition_levels = {};     // v2
+  std::optional<int32_t> row_count = {};  // v2
   // What the header claims instead of the truth.
   std::optional<int32_t> uncompressed_size = {};
   std::optional<int32_t> compressed_size = {};
@@ -213,7 +217,8 @@ inline PageSpec data_page(std::string payload, int32_t count, Encoding encoding 
 }
 
 inline std::string page_bytes(const PageSpec& page) {
-  const auto size = static_cast<int32_t>(page.payload.size() + page.definition_levels.size());
+  const auto size =
+      static_cast<int32_t>(page.payload.size() + page.definition_levels.size() + page.repetition_levels.size());
   ThriftWriter header;
   header.i32(1, static_cast<int>(page.type));
   header.i32(2, page.uncompressed_size.value_or(size));
@@ -231,20 +236,28 @@ inline std::string page_bytes(const PageSpec& page) {
       header.structure(7, description);
       break;
     case PageType::kDataV2:
-      description.i32(2, page.null_count).i32(3, page.value_count).i32(4, static_cast<int>(page.encoding));
-      description.i32(5, page.definition_size.value_or(static_cast<int32_t>(page.definition_levels.size()))).i32(6, 0);
+      description.i32(2, page.null_count).i32(3, page.row_count.value_or(page.value_count));
+      description.i32(4, static_cast<int>(page.encoding));
+      description.i32(5, page.definition_size.value_or(static_cast<int32_t>(page.definition_levels.size())));
+      description.i32(6, static_cast<int32_t>(page.repetition_levels.size()));
       header.structure(8, description);
       break;
     default:
       break;
   }
-  return (page.header.empty() ? header.finish() : page.header) + page.definition_levels + page.payload;
+  return (page.header.empty() ? header.finish() : page.header) + page.repetition_levels + page.definition_levels +
+         page.payload;
 }
 
-// Columns, then row groups with a list of pages for each column.
+// The nodes of the schema, depth first, then row groups with a list of pages for each leaf.
 class FileBuilder {
  public:
-  explicit FileBuilder(std::vector<ColumnSpec> columns) : columns_(std::move(columns)) {}
+  explicit FileBuilder(std::vector<ColumnSpec> nodes) : nodes_(std::move(nodes)) {
+    for (const ColumnSpec& node : nodes_) {
+      if (node.child_count < 0) columns_.push_back(node);
+      is_flat_ = is_flat_ && node.child_count < 0 && node.repetition != Repetition::kRepeated;
+    }
+  }
 
   FileBuilder& row_group(int64_t rows, const std::vector<std::vector<PageSpec>>& chunks) {
     std::vector<ThriftWriter> columns;
@@ -253,7 +266,9 @@ class FileBuilder {
       int64_t data_offset = -1;
       const auto start = static_cast<int64_t>(bytes_.size());
       std::vector<int32_t> encodings;
+      int64_t values = 0;
       for (const PageSpec& page : chunks[i]) {
+        if (page.type != PageType::kDictionary) values += page.value_count;
         int64_t& offset = page.type == PageType::kDictionary ? dictionary_offset : data_offset;
         if (offset < 0) offset = static_cast<int64_t>(bytes_.size());
         encodings.push_back(static_cast<int32_t>(page.encoding));
@@ -266,7 +281,10 @@ class FileBuilder {
           .i32s(2, encodings)
           .binaries(3, {columns_[i].name})
           .i32(4, codec);
-      metadata.i64(5, rows).i64(6, size).i64(7, size).i64(9, data_page_offset.value_or(data_offset));
+      metadata.i64(5, is_flat_ ? rows : values)
+          .i64(6, size)
+          .i64(7, size)
+          .i64(9, data_page_offset.value_or(data_offset));
       if (dictionary_page_offset) {
         metadata.i64(11, *dictionary_page_offset);
       } else if (dictionary_offset >= 0) {
@@ -281,12 +299,15 @@ class FileBuilder {
 
   std::string footer() const {
     std::vector<ThriftWriter> schema;
-    schema.push_back(ThriftWriter().binary(4, "schema").i32(5, static_cast<int64_t>(columns_.size())));
-    for (const ColumnSpec& column : columns_) {
+    int64_t root_children = static_cast<int64_t>(nodes_.size());
+    for (const ColumnSpec& node : nodes_) root_children -= std::max(node.child_count, 0);
+    schema.push_back(ThriftWriter().binary(4, "schema").i32(5, root_children));
+    for (const ColumnSpec& column : nodes_) {
       ThriftWriter element;
-      element.i32(1, static_cast<int>(column.type));
+      if (column.child_count < 0) element.i32(1, static_cast<int>(column.type));
       if (column.type_length != 0) element.i32(2, column.type_length);
       element.i32(3, static_cast<int>(column.repetition)).binary(4, column.name);
+      if (column.child_count >= 0) element.i32(5, column.child_count);
       if (column.converted >= 0) element.i32(6, column.converted).i32(7, column.scale).i32(8, column.precision);
       if (column.field_id >= 0) element.i32(9, column.field_id);
       schema.push_back(element);
@@ -308,7 +329,9 @@ class FileBuilder {
   std::optional<int64_t> dictionary_page_offset;
 
  private:
-  std::vector<ColumnSpec> columns_;
+  std::vector<ColumnSpec> nodes_;
+  std::vector<ColumnSpec> columns_;  // the leaves
+  bool is_flat_ = true;
   std::string bytes_ = "PAR1";
   std::vector<ThriftWriter> row_groups_;
   int64_t row_count_ = 0;

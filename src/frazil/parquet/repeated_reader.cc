@@ -116,6 +116,13 @@ bool RepeatedReader::skip_pages(MemorySource& memory, LeafPages::Status& status)
   return status != LeafPages::Status::kNeedMemory;
 }
 
+// A row starts, so the row group has one more.
+void RepeatedReader::check_row_left() const {
+  if (cursor_.row() >= group_rows_) {
+    throw_corrupt(pages_.offset(), "the pages have more than the row group's {} rows", group_rows_);
+  }
+}
+
 // Makes sure that there is a next level, or that there is none, and so whether the open row goes on.
 bool RepeatedReader::refill(MemorySource& memory) {
   while (begin_ == end_ && !at_end_) {
@@ -153,9 +160,7 @@ bool RepeatedReader::refill(MemorySource& memory) {
     row_open_ = false;
   } else if (repetition_[begin_] == 0) {
     row_open_ = false;
-    if (cursor_.row() >= group_rows_) {
-      throw_corrupt(pages_.offset(), "the pages have more than the row group's {} rows", group_rows_);
-    }
+    check_row_left();
   } else if (!row_open_) {
     throw_corrupt(pages_.offset(), "a row starts with repetition level {}", repetition_[begin_]);
   }
@@ -440,6 +445,7 @@ void RepeatedReader::commit_piece() {
   begin_ = cut_;
   row_open_ = begin_ == end_ || repetition_[begin_] != 0;
   piece_ = Piece::kNone;
+  if (!row_open_) check_row_left();
 }
 
 bool RepeatedReader::advance(size_t rows_max, MemorySource& memory) {

@@ -87,6 +87,8 @@ class RepeatedReader {
   // Rows of the batch that are decoded to their end.
   size_t complete_rows() const { return rows_started_ - (row_open_ && !skipping_ ? 1 : 0); }
   bool is_row_open() const { return row_open_; }
+  // Between two calls of advance() for the same piece.
+  bool in_piece() const { return piece_ != Piece::kNone; }
   // The next row does not fit in a batch beside the complete ones, of this leaf alone.
   bool is_full() const { return is_full_; }
   // Throws CorruptError unless the lists that others tell about have as many elements here, in `rows` rows, which are all
@@ -111,6 +113,7 @@ class RepeatedReader {
   using Mask = std::array<uint64_t, kWords>;
 
   bool refill(MemorySource& memory);
+  void check_row_left() const;
   bool skip_pages(MemorySource& memory, LeafPages::Status& status);
   void decode_levels();
   bool choose_piece(size_t rows_max);

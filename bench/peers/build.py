@@ -222,7 +222,7 @@ def made(pinned, wanted, cache):
         python, installed = environments(engine["runner"])
         if missing := [package for package in engine["packages"] if package not in installed]:
             raise Absent(f"{', '.join(missing)} could not be installed")
-        return [python, os.path.join(HERE, "python", "read.py")], {package: installed[package] for package in engine["packages"]}
+        return [python, os.path.join(HERE, "python", "reader.py")], {package: installed[package] for package in engine["packages"]}
 
     try:
         result = {"python": environments("main")[0], "engines": []}

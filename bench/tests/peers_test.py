@@ -19,12 +19,12 @@ from unittest import mock
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PEERS = os.path.join(ROOT, "bench", "peers")
-sys.path[:0] = [PEERS, os.path.join(PEERS, "python")]
+sys.path += [PEERS, os.path.join(PEERS, "python")]
 
 import build  # noqa: E402
 import engines  # noqa: E402
 
-READ = os.path.join(PEERS, "python", "read.py")
+READ = os.path.join(PEERS, "python", "reader.py")
 MAIN = os.path.join(build.CACHE, "environments", "main", "bin", "python")
 LIBRARY = os.environ.get("FRAZIL_CONTENT_HASH") or os.path.join(ROOT, "build", "release", "bench", "content_hash", "libfrazil_content_hash.so")
 

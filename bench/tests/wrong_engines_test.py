@@ -19,7 +19,7 @@ PYTHON = os.path.join(BUILD, "bench", "peers", "environments", "main", "bin", "p
 LIBRARY = os.environ.get("FRAZIL_CONTENT_HASH") or os.path.join(
     BUILD, "release", "bench", "content_hash", "libfrazil_content_hash.so"
 )
-READ = os.path.join(BENCH, "peers", "python", "read.py")
+READ = os.path.join(BENCH, "peers", "python", "reader.py")
 DAMAGES = ("value", "swap", "duplicate")
 
 LIAR = f"""

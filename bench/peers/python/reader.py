@@ -1,6 +1,6 @@
 """How fast does one Python engine read a table? One measurement, in this process, as one JSON object on stdout.
 
-usage: read.py read --engine NAME --metadata METADATA_JSON --threads N [--columns a,b] [--filter "id >= 1 and id < 2"]
+usage: reader.py read --engine NAME --metadata METADATA_JSON --threads N [--columns a,b] [--filter "id >= 1 and id < 2"]
                [--count] [--hash] [--batch-rows N] [--concurrency N] [--corrupt value|swap|duplicate]
 
 Time counts from before the metadata file is read until the last batch was dropped; every batch is an Arrow batch with
@@ -22,7 +22,7 @@ HASH_LIBRARY = os.path.join(ROOT, "build", "release", "bench", "content_hash", "
 
 
 def arguments():
-    parser = argparse.ArgumentParser(prog="read.py", usage=__doc__.split("usage: ")[1].split("\n\n")[0])
+    parser = argparse.ArgumentParser(prog="reader.py", usage=__doc__.split("usage: ")[1].split("\n\n")[0])
     parser.add_argument("operation", choices=["read"])
     parser.add_argument("--engine", required=True, choices=sorted(engines.ENGINES))
     parser.add_argument("--metadata", required=True)

@@ -13,6 +13,7 @@ std::byte* GrowingBuffer::extend(size_t count) {
   const size_t needed = size_ + count;
   if (needed > block_.capacity()) {
     MutableBuffer larger = pool_->allocate(std::max({needed, 2 * block_.capacity(), size_t{64}}));
+    larger.set_size(larger.capacity());  // all of it will be written; freeze() cuts it
     if (size_ != 0) std::memcpy(larger.data(), block_.data(), size_);
     block_ = std::move(larger);
   }

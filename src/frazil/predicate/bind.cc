@@ -13,9 +13,10 @@ namespace frazil::predicate {
 
 namespace {
 
-const DataType& stored_type(const DataType& type) {
-  if (type.id() == TypeId::kDictionary) return stored_type(*type.value_type());
-  if (type.id() == TypeId::kRunEndEncoded) return stored_type(*type.children()[1].type);
+// Through dictionaries and runs.
+const DataType* stored_type(const DataType* type) {
+  if (type->id() == TypeId::kDictionary) return stored_type(type->value_type().get());
+  if (type->id() == TypeId::kRunEndEncoded) return stored_type(type->children()[1].type.get());
   return type;
 }
 
@@ -120,7 +121,7 @@ class Binder {
     return index;
   }
 
-  const DataType& type_of(size_t column) const { return stored_type(*columns_[column].field.type); }
+  const DataType& type_of(size_t column) const { return *stored_type(columns_[column].field.type.get()); }
 
   // ---- Tests ----
 

@@ -56,10 +56,11 @@ constexpr int float_predicate(CompareOp op) {
 template <CompareOp kOp>
 uint64_t compare_64(const std::byte* values, float constant) {
   const __m256 wanted = _mm256_set1_ps(constant);
+  constexpr auto kPredicate = float_predicate(kOp);  // without optimisation a call is no immediate
   uint64_t bits = 0;
   for (unsigned i = 0; i < 8; ++i) {
     const __m256 value = _mm256_loadu_ps(reinterpret_cast<const float*>(values + i * 32));
-    const int lanes = _mm256_movemask_ps(_mm256_cmp_ps(value, wanted, float_predicate(kOp)));
+    const int lanes = _mm256_movemask_ps(_mm256_cmp_ps(value, wanted, kPredicate));
     bits |= static_cast<uint64_t>(static_cast<uint32_t>(lanes)) << (8 * i);
   }
   return bits;
@@ -68,10 +69,11 @@ uint64_t compare_64(const std::byte* values, float constant) {
 template <CompareOp kOp>
 uint64_t compare_64(const std::byte* values, double constant) {
   const __m256d wanted = _mm256_set1_pd(constant);
+  constexpr auto kPredicate = float_predicate(kOp);  // without optimisation a call is no immediate
   uint64_t bits = 0;
   for (unsigned i = 0; i < 16; ++i) {
     const __m256d value = _mm256_loadu_pd(reinterpret_cast<const double*>(values + i * 32));
-    const int lanes = _mm256_movemask_pd(_mm256_cmp_pd(value, wanted, float_predicate(kOp)));
+    const int lanes = _mm256_movemask_pd(_mm256_cmp_pd(value, wanted, kPredicate));
     bits |= static_cast<uint64_t>(static_cast<uint32_t>(lanes)) << (4 * i);
   }
   return bits;

@@ -27,10 +27,11 @@ constexpr int float_predicate(CompareOp op) {
 template <CompareOp kOp>
 uint64_t compare_64(const std::byte* values, int32_t constant) {
   const __m512i wanted = _mm512_set1_epi32(constant);
+  constexpr auto kPredicate = integer_predicate(kOp);  // without optimisation a call is no immediate
   uint64_t bits = 0;
   for (unsigned i = 0; i < 4; ++i) {
     const __m512i value = _mm512_loadu_si512(values + i * 64);
-    bits |= uint64_t{_mm512_cmp_epi32_mask(value, wanted, integer_predicate(kOp))} << (16 * i);
+    bits |= uint64_t{_mm512_cmp_epi32_mask(value, wanted, kPredicate)} << (16 * i);
   }
   return bits;
 }
@@ -38,10 +39,11 @@ uint64_t compare_64(const std::byte* values, int32_t constant) {
 template <CompareOp kOp>
 uint64_t compare_64(const std::byte* values, int64_t constant) {
   const __m512i wanted = _mm512_set1_epi64(constant);
+  constexpr auto kPredicate = integer_predicate(kOp);  // without optimisation a call is no immediate
   uint64_t bits = 0;
   for (unsigned i = 0; i < 8; ++i) {
     const __m512i value = _mm512_loadu_si512(values + i * 64);
-    bits |= uint64_t{_mm512_cmp_epi64_mask(value, wanted, integer_predicate(kOp))} << (8 * i);
+    bits |= uint64_t{_mm512_cmp_epi64_mask(value, wanted, kPredicate)} << (8 * i);
   }
   return bits;
 }
@@ -49,10 +51,11 @@ uint64_t compare_64(const std::byte* values, int64_t constant) {
 template <CompareOp kOp>
 uint64_t compare_64(const std::byte* values, float constant) {
   const __m512 wanted = _mm512_set1_ps(constant);
+  constexpr auto kPredicate = float_predicate(kOp);  // without optimisation a call is no immediate
   uint64_t bits = 0;
   for (unsigned i = 0; i < 4; ++i) {
     const __m512 value = _mm512_loadu_ps(values + i * 64);
-    bits |= uint64_t{_mm512_cmp_ps_mask(value, wanted, float_predicate(kOp))} << (16 * i);
+    bits |= uint64_t{_mm512_cmp_ps_mask(value, wanted, kPredicate)} << (16 * i);
   }
   return bits;
 }
@@ -60,10 +63,11 @@ uint64_t compare_64(const std::byte* values, float constant) {
 template <CompareOp kOp>
 uint64_t compare_64(const std::byte* values, double constant) {
   const __m512d wanted = _mm512_set1_pd(constant);
+  constexpr auto kPredicate = float_predicate(kOp);  // without optimisation a call is no immediate
   uint64_t bits = 0;
   for (unsigned i = 0; i < 8; ++i) {
     const __m512d value = _mm512_loadu_pd(values + i * 64);
-    bits |= uint64_t{_mm512_cmp_pd_mask(value, wanted, float_predicate(kOp))} << (8 * i);
+    bits |= uint64_t{_mm512_cmp_pd_mask(value, wanted, kPredicate)} << (8 * i);
   }
   return bits;
 }

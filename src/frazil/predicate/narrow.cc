@@ -193,11 +193,12 @@ class Beginning {
       tail_ = load<uint32_t>(value.data() + value.size() - 4);
     }
   }
-  bool begins(std::string_view each) const { return each.size() >= value_.size() && same(each.data()); }
-  bool is(std::string_view each) const { return each.size() == value_.size() && same(each.data()); }
+  bool begins(std::string_view each) const { return each.size() >= value_.size() && same(each); }
+  bool is(std::string_view each) const { return each.size() == value_.size() && same(each); }
 
  private:
-  bool same(const char* data) const {
+  bool same(std::string_view each) const {  // at least as long as the value
+    const char* data = each.data();
     const size_t size = value_.size();
     if (size < 4) return std::memcmp(data, value_.data(), size) == 0;
     if (size < 8) return load<uint32_t>(data) == head_ && load<uint32_t>(data + size - 4) == tail_;

@@ -79,7 +79,7 @@ uint64_t BytesSet::hash_of(std::string_view value) noexcept {
   return hash * kMultiplier;
 }
 
-BytesSet::BytesSet(std::vector<std::string_view> values) {
+BytesSet::BytesSet(const std::vector<std::string_view>& values) {
   slots_.assign(table_size(values.size()), std::string_view());
   mask_ = slots_.size() - 1;
   shift_ = shift_for(slots_.size());
@@ -128,7 +128,7 @@ ValueSet::ValueSet(std::vector<Value> values) : values_(std::move(values)) {
     }
   }
   index->keys = KeySet(std::move(keys));
-  index->bytes = BytesSet(std::move(bytes));
+  index->bytes = BytesSet(bytes);
   index_ = std::move(index);
 }
 

@@ -43,7 +43,7 @@ class KeySet {
 // Byte strings, which outlive the set. Lengths that no value has are refused first.
 class BytesSet {
  public:
-  explicit BytesSet(std::vector<std::string_view> values);
+  explicit BytesSet(const std::vector<std::string_view>& values);
   bool contains(std::string_view value) const noexcept {
     if (((lengths_ >> length_class(value.size())) & 1) == 0) return false;
     const uint64_t hash = hash_of(value);

@@ -5,6 +5,7 @@
 #include "frazil/base/bits.h"
 #include "frazil/base/byte_reader.h"
 #include "frazil/base/error.h"
+#include "frazil/base/int128.h"
 #include "frazil/base/utf8.h"
 #include "frazil/parquet/value_bytes.h"
 #include "frazil/parquet/value_decoder.h"
@@ -248,12 +249,26 @@ size_t ValueDecoder::decode_delta_prefix_bytes(size_t count, Offset* ends, std::
     }
     const std::byte* source = cursor_.plain;
     size_t position = used;
+    // The first 16 bytes of the value before are in a register: read back from where they have just been written in two
+    // parts, they would have to wait for both.
+    auto first = load<UInt128>(previous);
     for (size_t i = 0; i < part; ++i) {
       std::byte* const target = data + position;
-      copy_padded(target, previous, prefix[i]);
-      copy_padded(target + prefix[i], source, rest[i]);
+      const size_t shared = prefix[i];
+      const size_t size = shared + rest[i];
+      if (shared < sizeof(first)) {
+        const auto bits = static_cast<unsigned>(8 * shared);
+        first = (first & ((UInt128{1} << bits) - 1)) | load<UInt128>(source) << bits;
+        store(target, first);
+        if (size > sizeof(first)) {
+          copy_padded(target + sizeof(first), source + sizeof(first) - shared, size - sizeof(first));
+        }
+      } else {
+        copy_padded(target, previous, shared);
+        copy_padded(target + shared, source, rest[i]);
+      }
       source += rest[i];
-      position += prefix[i] + rest[i];
+      position += size;
       ends[done + i] = static_cast<Offset>(position);
       previous = target;
     }

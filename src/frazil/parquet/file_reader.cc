@@ -93,9 +93,18 @@ void FileReader::Impl::choose_columns() {
   } else {
     projection_ = request_columns(schema, options_.types);
   }
+  std::vector<Field> stored;
   std::vector<Field> fields;
-  for (const ColumnRequest& request : projection_) fields.push_back(arrow_field(request));
-  schema_ = Schema::make(std::move(fields));
+  bool any_variants = false;
+  for (const ColumnRequest& request : projection_) {
+    stored.push_back(arrow_field(request));
+    const VariantColumn& column = variants_.emplace_back(schema, request);
+    fields.push_back(column.field());
+    any_variants = any_variants || column.has_variants();
+  }
+  if (!any_variants) variants_.clear();
+  stored_schema_ = Schema::make(std::move(stored));
+  schema_ = any_variants ? Schema::make(std::move(fields)) : stored_schema_;
   is_filtering_ = options_.rows.has_value();
   reused_.resize(projection_.size());
   kept_.resize(projection_.size());
@@ -221,7 +230,16 @@ std::optional<RecordBatch> FileReader::Impl::flush() {
   return batch.slice(0, options_.batch_rows);
 }
 
+// Before batches are joined, so that each row is put together once.
 std::optional<RecordBatch> FileReader::Impl::produce() {
+  std::optional<RecordBatch> batch = produce_stored();
+  if (!batch || variants_.empty()) return batch;
+  std::vector<ArrayPtr> columns;
+  for (size_t i = 0; i < variants_.size(); ++i) columns.push_back(variants_[i].assemble(batch->column(i), pool_));
+  return RecordBatch(schema_, batch->row_count(), std::move(columns));
+}
+
+std::optional<RecordBatch> FileReader::Impl::produce_stored() {
   for (;;) {
     std::optional<RecordBatch> batch;
     switch (phase_) {
@@ -344,7 +362,7 @@ std::optional<RecordBatch> FileReader::Impl::give_kept() {
   left_ -= static_cast<uint64_t>(count);
   std::vector<ArrayPtr> columns;
   for (ArrayQueue& queue : kept_) columns.push_back(queue.take(count, pool_));
-  return RecordBatch(schema_, count, std::move(columns));
+  return RecordBatch(stored_schema_, count, std::move(columns));
 }
 
 std::optional<RecordBatch> FileReader::Impl::read_rest() {
@@ -364,12 +382,12 @@ std::optional<RecordBatch> FileReader::Impl::read_rest() {
       picked_.set_bits(first, count, bits.as<uint8_t>(), 0);
       batch = filter(*batch, bits.as<uint8_t>(), 0, pool_);
     }
-    if (!keeps_) return RecordBatch(schema_, batch->row_count(), batch->columns());
+    if (!keeps_) return RecordBatch(stored_schema_, batch->row_count(), batch->columns());
     std::vector<ArrayPtr> columns;
     for (size_t i = 0, read = 0; i < projection_.size(); ++i) {
       columns.push_back(reused_[i] ? kept_[i].take(batch->row_count(), pool_) : batch->column(read++));
     }
-    return RecordBatch(schema_, batch->row_count(), std::move(columns));
+    return RecordBatch(stored_schema_, batch->row_count(), std::move(columns));
   }
 }
 
@@ -391,7 +409,7 @@ std::optional<RecordBatch> FileReader::Impl::read_together() {
     for (size_t i = 0, read = predicate_count; i < projection_.size(); ++i) {
       chosen.push_back(columns[reused_[i] ? *reused_[i] : read++]);
     }
-    return filter(RecordBatch(schema_, batch->row_count(), std::move(chosen)), wanted.bits(), 0, pool_);
+    return filter(RecordBatch(stored_schema_, batch->row_count(), std::move(chosen)), wanted.bits(), 0, pool_);
   }
 }
 

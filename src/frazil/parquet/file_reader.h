@@ -13,6 +13,9 @@
 //
 // A projected column that the predicate has read already is not read twice, as long as what matched of it stays below
 // `kept_bytes_max`. Rows keep the file's order. Batches are never empty; small ones are joined.
+//
+// A VARIANT that is asked for as a whole is struct<metadata, value> however the file has shredded it (variant_shredding.h).
+// Parts of it that are named, "event.typed_value.price", are read as they are stored; predicates see it as it is stored.
 #pragma once
 
 #include <cstddef>

@@ -17,6 +17,7 @@
 #include "frazil/parquet/file_reader.h"
 #include "frazil/parquet/projection.h"
 #include "frazil/parquet/pruning.h"
+#include "frazil/parquet/variant_shredding.h"
 #include "frazil/predicate/evaluate.h"
 
 namespace frazil::parquet {
@@ -65,6 +66,7 @@ class FileReader::Impl {
   void next_group();
 
   std::optional<RecordBatch> produce();
+  std::optional<RecordBatch> produce_stored();
   void prune();
   void evaluate_columns();
   void open_rest();
@@ -83,7 +85,9 @@ class FileReader::Impl {
   size_t group_end_ = 0;
 
   std::vector<ColumnRequest> projection_;
-  SchemaPtr schema_;
+  SchemaPtr stored_schema_;              // of projection_
+  std::vector<VariantColumn> variants_;  // a column of projection_; empty: none has variants
+  SchemaPtr schema_;                     // stored_schema_ with variants put together
   std::optional<PredicateColumns> predicate_;  // nothing: TRUE
   std::optional<RowGroupPruner> pruner_;
   bool is_filtering_ = false;                  // not every row is wanted

@@ -632,6 +632,7 @@ ArrayPtr with_children(const Array& stored, const DataTypePtr& type, std::vector
 std::unique_ptr<VariantColumn::Node> VariantColumn::compile(const FileSchema& schema, const ColumnRequest& request,
                                                             Field& field) {
   if (request.kind == ColumnRequest::Kind::kLeaf) return nullptr;
+  if (request.node >= schema.nodes().size()) return nullptr;  // the reader refuses it
   const SchemaNode& group = schema.node(request.node);
   auto node = std::make_unique<Node>();
   if (request.kind == ColumnRequest::Kind::kStruct && group.logical.kind == LogicalType::Kind::kVariant &&

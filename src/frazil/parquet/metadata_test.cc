@@ -211,6 +211,45 @@ TEST(Schema, UnderstandsEveryFormOfLists) {
   }
 }
 
+// Q09: LogicalTypes.md "Maps", and what writers made of it: any names, the annotation on either group, keys that may be
+// null, no values.
+TEST(Schema, UnderstandsEveryFormOfMaps) {
+  constexpr int kMap = 1;
+  constexpr int kMapKeyValue = 2;
+  const auto group = [](std::string_view name, int repetition, int children, int converted) {
+    ThriftWriter writer;
+    writer.i32(3, repetition).binary(4, name).i32(5, children);
+    if (converted >= 0) writer.i32(6, converted);
+    return writer;
+  };
+  const auto leaf = [](std::string_view name, int repetition, int type, int converted) {
+    ThriftWriter writer;
+    writer.i32(1, type).i32(3, repetition).binary(4, name);
+    if (converted >= 0) writer.i32(6, converted);
+    return writer;
+  };
+  const ThriftWriter root = ThriftWriter().binary(4, "root").i32(5, 1);
+  const ThriftWriter key = leaf("key", 0, 6, 0);
+  const ThriftWriter value = leaf("value", 1, 1, -1);
+  const std::string type = "map<utf8, int32>";
+  struct Case {
+    std::string type;
+    std::vector<ThriftWriter> elements;
+  };
+  const std::vector<Case> cases = {
+      {"m: " + type + " not null", {root, group("m", 0, 1, kMap), group("key_value", 2, 2, -1), key, value}},
+      {"m: " + type, {root, group("m", 1, 1, kMap), group("map", 2, 2, kMapKeyValue), key, value}},
+      {"m: " + type, {root, group("m", 1, 1, kMapKeyValue), group("map", 2, 2, -1), key, value}},
+      {"m: " + type,
+       {root, group("m", 1, 1, kMap), group("entries", 2, 2, -1), leaf("k", 0, 6, 0), leaf("v", 1, 1, -1)}},
+      {"m: " + type, {root, group("m", 1, 1, kMap), group("key_value", 2, 2, -1), leaf("key", 1, 6, 0), value}},
+      {"m: list<key: utf8 not null>", {root, group("m", 1, 1, kMap), group("key_value", 2, 1, -1), key}},
+  };
+  for (const Case& test : cases) {
+    EXPECT_EQ(arrow_schema(read(schema_file(test.elements))->schema())->to_string(), test.type + "\n");
+  }
+}
+
 TEST(Schema, MapsLogicalAndConvertedTypes) {
   struct Case {
     std::string type;

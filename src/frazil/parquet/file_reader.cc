@@ -146,7 +146,9 @@ RowSelection FileReader::Impl::asked_rows() const {
   const RowSelection all = RowSelection::all(row_count);
   if (!options_.rows) return all;
   if (group_first_row_ > UINT64_MAX - row_count) return {};  // a forged count: no row of the caller's is there
-  return RowSelection::of({{group_first_row_, group_first_row_ + row_count}}).positions_of(*options_.rows);
+  // Cut first, so that many row groups do not each walk all of the caller's ranges.
+  const RowRange group{group_first_row_, group_first_row_ + row_count};
+  return RowSelection::of({group}).positions_of(options_.rows->clip(group));
 }
 
 // Where the pages of the requests are, so that those without a wanted row are not even passed over. nullptr if every row

@@ -1,10 +1,10 @@
-"""Predicates over files with statistics, page indexes, Bloom filters and dictionaries written by pyarrow and DuckDB: the
-rows that DuckDB finds in the same values, whatever is pruned by.
+"""Predicates over files with statistics, page indexes, Bloom filters and dictionaries by pyarrow and DuckDB: the rows
+that DuckDB finds in the same values, whatever is pruned by.
 
 Usage: pruning.py WHERE_PROGRAM [SEEDS [FIRST_SEED]]
 
-Each seed makes one file per writer and 12 predicates. DuckDB filters the table in memory, not the file. A failure prints
-its seed and the predicate, and keeps the file.
+Each seed makes one file per writer and 12 predicates. DuckDB filters the table in memory, not the file. A failure
+prints its seed and the predicate, and keeps the file.
 """
 import datetime
 import decimal
@@ -37,8 +37,8 @@ def columns(rng):
         "t": (pa.string(), lambda: rng.choice(words) + rng.choice(["", "", "x" * 70]), text),
         "b": (pa.bool_(), lambda: rng.random() < 0.5, lambda value: "TRUE" if value else "FALSE"),
         "m": (pa.decimal128(9, 2), lambda: decimal.Decimal(rng.randrange(-300, 300)).scaleb(-2), str),
-        "w": (pa.decimal128(30, 3), lambda: decimal.Decimal(rng.choice([-1, 1]) * rng.randrange(10**rng.randrange(1, 25)))
-              .scaleb(-3), str),
+        "w": (pa.decimal128(30, 3),
+              lambda: decimal.Decimal(rng.choice([-1, 1]) * rng.randrange(10**rng.randrange(1, 25))).scaleb(-3), str),
         "a": (pa.date32(), lambda: datetime.date(2000, 1, 1) + datetime.timedelta(rng.randrange(-20000, 20000)),
               lambda value: f"DATE '{value}'"),
         "z": (pa.timestamp("us"), lambda: datetime.datetime(1970, 1, 1) + datetime.timedelta(
@@ -80,8 +80,9 @@ def make_table(rng, rows):
 def write_pyarrow(table, path, rng):
     names = [name for name in table.column_names if rng.random() < 0.5 and name not in ("b", "row")]
     options = {"bloom_filter_options": {name: {"ndv": 100} for name in names}} if HAS_BLOOM else {}
-    pq.write_table(table, path, row_group_size=rng.choice([100, 400, 10000]), data_page_size=rng.choice([64, 512, 8192]),
-                   write_batch_size=rng.choice([7, 50]), write_page_index=rng.random() < 0.8,
+    pq.write_table(table, path, row_group_size=rng.choice([100, 400, 10000]),
+                   data_page_size=rng.choice([64, 512, 8192]), write_batch_size=rng.choice([7, 50]),
+                   write_page_index=rng.random() < 0.8,
                    use_dictionary=rng.random() < 0.6, write_statistics=rng.random() < 0.8,
                    data_page_version=rng.choice(["1.0", "2.0"]), compression=rng.choice(["none", "snappy", "zstd"]),
                    dictionary_pagesize_limit=rng.choice([100, 1 << 20]),
@@ -171,7 +172,8 @@ def main():
         if not run(program, seed, folder, totals):
             return 1
     os.rmdir(folder)
-    print("pruned: row groups by statistics {}, page index {}, Bloom filters {}, dictionaries {}; pages {}".format(*totals))
+    print("pruned: row groups by statistics {}, page index {}, Bloom filters {}, dictionaries {}; pages {}"
+          .format(*totals))
     if seeds >= 10 and min(totals[0], totals[2], totals[4]) == 0:
         print("some way of pruning was never taken")
         return 1

@@ -10,11 +10,11 @@
 //   list view, dense union      offsets filtered, children shared
 //
 // What is shared keeps its memory alive. If everything is wanted the array itself comes back; if one range of at least
-// half the values is, a slice of it: O(1), and without memory. A smaller one is copied, so that a few rows do not hold on
-// to the memory of many.
+// half the values is, a slice of it: O(1), and without memory. A smaller one is copied, so that a few rows do not hold
+// on to the memory of many.
 //
-// Cost: long runs are copied as runs (up to memory speed), short ones value by value through a list of positions that is
-// made once for all columns of a batch (4 bytes a value from the pool).
+// Cost: long runs are copied as runs (up to memory speed), short ones value by value through a list of positions that
+// is made once for all columns of a batch (4 bytes a value from the pool).
 #pragma once
 
 #include <cstddef>

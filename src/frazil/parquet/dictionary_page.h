@@ -14,8 +14,8 @@ class Decompressor;
 
 namespace frazil::parquet {
 
-// Whether each data page of the chunk is dictionary-encoded, by its encoding_stats, or by its encodings where they leave
-// no doubt (PLAIN is also the encoding of dictionary pages, so with RLE_DICTIONARY they do not).
+// Whether each data page of the chunk is dictionary-encoded, by its encoding_stats, or by its encodings where they
+// leave no doubt (PLAIN is also the encoding of dictionary pages, so with RLE_DICTIONARY they do not).
 bool is_wholly_dictionary(const ColumnChunk& chunk);
 
 // The dictionary's values as `type` (BYTE_ARRAY values of every text and binary type: as binary), read without the data

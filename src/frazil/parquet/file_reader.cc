@@ -151,8 +151,8 @@ RowSelection FileReader::Impl::asked_rows() const {
   return RowSelection::of({group}).positions_of(options_.rows->clip(group));
 }
 
-// Where the pages of the requests are, so that those without a wanted row are not even passed over. nullptr if every row
-// is wanted, or the index is not to be used.
+// Where the pages of the requests are, so that those without a wanted row are not even passed over. nullptr if every
+// row is wanted, or the index is not to be used.
 std::shared_ptr<const PageIndex> FileReader::Impl::read_page_index(std::span<const ColumnRequest> requests,
                                                                    const RowSelection& rows) {
   const bool is_all = rows.is_all(static_cast<uint64_t>(metadata_->row_groups()[group_].row_count));

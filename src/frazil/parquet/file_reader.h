@@ -1,7 +1,7 @@
 // FileReader: the rows of one Parquet file that are wanted, as record batches.
 //
 //   auto file = local.open_input(path);
-//   FileReader reader(file, {.projection = {{"id", "label"}}, .predicate = parse("ts >= TIMESTAMP '2026-11-01'")}, pool);
+//   FileReader reader(file, {.projection = {{"id", "label"}}, .predicate = parse("ts >= DATE '2026-11-01'")}, pool);
 //   while (auto batch = reader.next()) consume(*batch);
 //
 // A row group goes through three phases; each reads only for the rows that the one before left:
@@ -14,8 +14,9 @@
 // A projected column that the predicate has read already is not read twice, as long as what matched of it stays below
 // `kept_bytes_max`. Rows keep the file's order. Batches are never empty; small ones are joined.
 //
-// A VARIANT that is asked for as a whole is struct<metadata, value> however the file has shredded it (variant_shredding.h).
-// Parts of it that are named, "event.typed_value.price", are read as they are stored; predicates see it as it is stored.
+// A VARIANT that is asked for as a whole is struct<metadata, value> however the file has shredded it
+// (variant_shredding.h). Parts of it that are named, "event.typed_value.price", are read as they are stored; predicates
+// see it as it is stored.
 #pragma once
 
 #include <cstddef>

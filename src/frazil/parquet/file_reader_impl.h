@@ -85,9 +85,9 @@ class FileReader::Impl {
   size_t group_end_ = 0;
 
   std::vector<ColumnRequest> projection_;
-  SchemaPtr stored_schema_;              // of projection_
-  std::vector<VariantColumn> variants_;  // a column of projection_; empty: none has variants
-  SchemaPtr schema_;                     // stored_schema_ with variants put together
+  SchemaPtr stored_schema_;                    // of projection_
+  std::vector<VariantColumn> variants_;        // a column of projection_; empty: none has variants
+  SchemaPtr schema_;                           // stored_schema_ with variants put together
   std::optional<PredicateColumns> predicate_;  // nothing: TRUE
   std::optional<RowGroupPruner> pruner_;
   bool is_filtering_ = false;                  // not every row is wanted

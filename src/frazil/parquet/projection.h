@@ -12,10 +12,10 @@
 
 namespace frazil::parquet {
 
-// The columns of these names, in their order. {"a", "b"} is field b of the struct a alone: a struct of one field; several
-// paths into one column make one column with those fields, in the file's order, where its first name stands. Throws
-// Error(kNotFound) for a name that does not exist or leads into a list or map; names that differ in case alone are the
-// same unless `case_sensitive`, an exact match first.
+// The columns of these names, in their order. {"a", "b"} is field b of the struct a alone: a struct of one field;
+// several paths into one column make one column with those fields, in the file's order, where its first name stands.
+// Throws Error(kNotFound) for a name that does not exist or leads into a list or map; names that differ in case alone
+// are the same unless `case_sensitive`, an exact match first.
 std::vector<ColumnRequest> request_named(const FileSchema& schema, std::span<const predicate::ColumnName> names,
                                          bool case_sensitive = true, const ArrowTypeOptions& options = {});
 

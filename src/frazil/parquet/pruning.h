@@ -3,8 +3,8 @@
 //
 //   statistics of the chunks -> bounds of the pages -> Bloom filters -> dictionary pages
 //
-// Each step is asked only about what the one before left, and each can be switched off: the rows that match are the same
-// (a property that the tests hold it to). What is damaged, absent or not understood prunes nothing.
+// Each step is asked only about what the one before left, and each can be switched off: the rows that match are the
+// same (a property that the tests hold it to). What is damaged, absent or not understood prunes nothing.
 #pragma once
 
 #include <cstddef>

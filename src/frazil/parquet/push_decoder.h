@@ -4,9 +4,14 @@
 //   PushDecoder decoder("s3://bucket/a.parquet", size, {.predicate = parse("id = 7")}, pool);
 //   for (std::optional<RecordBatch> batch;;) {
 //     switch (decoder.step(batch)) {
-//       case PushDecoder::Step::kNeedBytes: for (ByteRange range : decoder.needed()) decoder.supply(range.offset, fetch(range)); break;
-//       case PushDecoder::Step::kBatch:     consume(*batch); break;
-//       case PushDecoder::Step::kEnd:       return;
+//       case PushDecoder::Step::kNeedBytes:
+//         for (ByteRange range : decoder.needed()) decoder.supply(range.offset, fetch(range));
+//         break;
+//       case PushDecoder::Step::kBatch:
+//         consume(*batch);
+//         break;
+//       case PushDecoder::Step::kEnd:
+//         return;
 //     }
 //   }
 //

@@ -32,7 +32,8 @@ class RowSelection {
   // The rows first_row + i where bit `bit_offset + i` is 1, i < count.
   static RowSelection from_bitmap(const uint8_t* bits, size_t bit_offset, size_t count, uint64_t first_row = 0);
 
-  // Appends a range at or after the end(). Throws Error(kInvalidArgument) if it begins before, or ends before it begins.
+  // Appends a range at or after the end(). Throws Error(kInvalidArgument) if it begins before, or ends before it
+  // begins.
   void add(RowRange range);
 
   std::span<const RowRange> ranges() const { return ranges_; }
@@ -65,7 +66,8 @@ class RowSelection {
   // The rows that `inner` selects among the selected rows of this one. Throws Error(kInvalidArgument) if `inner` passes
   // row_count().
   RowSelection pick(const RowSelection& inner) const;
-  // The reverse: where the rows of `subset` stand among the selected ones. Rows that are not selected here are left out.
+  // The reverse: where the rows of `subset` stand among the selected ones. Rows that are not selected here are left
+  // out.
   RowSelection positions_of(const RowSelection& subset) const;
   // Sets bit `bit_offset + i` of a bitmap that is all 0 for each row `first_row + i` selected, i < count.
   void set_bits(uint64_t first_row, size_t count, uint8_t* bits, size_t bit_offset) const;

@@ -48,8 +48,8 @@ class StatisticsDecoder {
 
   // The value that these PLAIN bytes (BYTE_ARRAY without length) are read as; nothing if they are none of the type.
   std::optional<predicate::Value> value(std::span<const std::byte> plain) const;
-  // The PLAIN bytes that a value can have in the file: two for zeros of floats, none if the type cannot hold it. Nothing
-  // if that is not certain: a conversion that is not exact, decimals of any length.
+  // The PLAIN bytes that a value can have in the file: two for zeros of floats, none if the type cannot hold it.
+  // Nothing if that is not certain: a conversion that is not exact, decimals of any length.
   std::optional<std::vector<std::string>> plain_forms(const predicate::Value& value) const;
 
  private:

@@ -159,6 +159,37 @@ TEST(FileReader, ReadsByNamesAndPredicatesInText) {
   EXPECT_LT(counters.rows_evaluated, 7300U);
 }
 
+TEST(FileReader, ReadsFieldsOfStructsAlone) {
+  MemoryPool pool;
+  const auto file = open_corpus("nested_structs.rust.parquet");
+  const auto path = [](std::vector<std::string> parts) { return predicate::ColumnName(std::move(parts)); };
+  FileReaderOptions options;
+  options.projection = {path({"roll_num", "max"}), path({"roll_num", "min"})};
+  const std::vector<std::pair<const char*, int64_t>> cases = {{"roll_num.min IS NOT NULL", 1},
+                                                              {"roll_num.min IS NULL", 0},
+                                                              {"roll_num IS NOT NULL", 1},
+                                                              {"roll_num IS NULL OR roll_num.max IS NULL", 0}};
+  for (const auto& [wanted, count] : cases) {
+    options.predicate = predicate::parse(wanted);
+    for (const bool use_statistics : {true, false}) {
+      options.pruning.use_statistics = use_statistics;
+      FileReader reader(file, options, pool);
+      ASSERT_EQ(reader.schema()->field_count(), 1U);
+      const auto& fields = reader.schema()->field(0).type->children();
+      ASSERT_EQ(fields.size(), 2U);
+      EXPECT_EQ(fields[0].name, "min") << "in the file's order";
+      EXPECT_EQ(fields[1].name, "max");
+      const auto rows = read_all(reader, pool);
+      EXPECT_EQ(rows ? rows->row_count() : 0, count) << wanted;
+    }
+  }
+  options.predicate = {};
+  options.projection = {path({"roll_num", "nothing"})};
+  EXPECT_THROW(FileReader(file, options, pool), Error);
+  options.projection = {path({"int_array", "list"})};
+  EXPECT_THROW(FileReader(open_corpus("nullable.impala.parquet"), options, pool), Error) << "a path leads into no list";
+}
+
 TEST(FileReader, CountsWithoutReadingColumns) {
   MemoryPool pool;
   FileReader reader(open_corpus("alltypes_plain.parquet"), {.projection = std::vector<predicate::ColumnName>{}}, pool);

@@ -7,7 +7,7 @@
 
 namespace frazil::parquet {
 
-RowSelection RowSelection::of(std::vector<RowRange> ranges) {
+RowSelection RowSelection::of(const std::vector<RowRange>& ranges) {
   RowSelection selection;
   selection.ranges_.reserve(ranges.size());
   for (const RowRange& range : ranges) selection.add(range);

@@ -28,7 +28,7 @@ class RowSelection {
   static RowSelection all(uint64_t row_count) { return of({{0, row_count}}); }
   // Ranges ascend and do not overlap; empty ones are dropped, ones that touch are joined. Throws
   // Error(kInvalidArgument) otherwise.
-  static RowSelection of(std::vector<RowRange> ranges);
+  static RowSelection of(const std::vector<RowRange>& ranges);
   // The rows first_row + i where bit `bit_offset + i` is 1, i < count.
   static RowSelection from_bitmap(const uint8_t* bits, size_t bit_offset, size_t count, uint64_t first_row = 0);
 

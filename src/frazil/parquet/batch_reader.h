@@ -8,8 +8,8 @@
 //   BatchReader reader(file, metadata, {.columns = request_columns(metadata->schema())}, pool);
 //   while (auto batch = reader.next()) consume(*batch);
 //
-// Columns are asked for by trees: leaves, structs, lists and maps, whole or in parts (column_request.h). Read so far: PLAIN,
-// RLE and dictionary encodings, data pages v1 and v2. Everything else is Error(kUnsupported) that names column and encoding.
+// Columns are asked for by trees: leaves, structs, lists and maps, whole or in parts (column_request.h). What is not read is
+// Error(kUnsupported) that names column and encoding.
 #pragma once
 
 #include <cstddef>
@@ -57,7 +57,7 @@ struct ReadOptions {
   size_t batch_bytes_max = size_t{64} << 20;
   // Of pages that have one. Small pages by default: it costs little there, and their damage is as likely.
   ChecksumPolicy verify_checksums = ChecksumPolicy::kSmallPages;
-  bool validate_utf8 = false;     // of utf8 columns: CorruptError for a value that is not
+  bool validate_utf8 = false;  // of utf8 columns: CorruptError for a value that is not
   // Bytes of a chunk read at a time. Pages that are larger make their column's window larger.
   size_t window_bytes = size_t{256} << 10;
   // Used by this reader's thread alone while a step runs, outlives the reader; nullptr: the reader makes its own.

@@ -70,6 +70,14 @@ void ColumnReader::jump_to_wanted() {
   cursor_.jump(location.first_row);
 }
 
+// An index that lies about where rows are would give others than were asked for.
+void ColumnReader::check_index() const {
+  const size_t page = index_->page_of(cursor_.row());
+  if (index_->pages[page].offset != offset() || index_->rows(page).row_count() == pages_.level_count()) return;
+  throw_corrupt(offset(), "a page of {} values where the offset index has {} rows", pages_.level_count(),
+                index_->rows(page).row_count());
+}
+
 void ColumnReader::skip_rows(size_t rows) {
   const size_t valid = page_all_valid_ ? rows : skip_levels(pages_.definition_levels, max_definition_, rows);
   pages_.values.skip(valid);
@@ -91,6 +99,7 @@ bool ColumnReader::load_page(MemorySource& memory) {
       if (index_ != nullptr) {
         jump_to_wanted();
         status = pages_.load_header(memory);
+        if (status == LeafPages::Status::kPage) check_index();
       }
       if (status == LeafPages::Status::kPage && pages_.level_count() <= cursor_.gap()) {
         check_row_count(pages_.level_count());

@@ -101,6 +101,7 @@ class ColumnReader {
 
   void check_row_count(size_t rows) const;
   void jump_to_wanted();
+  void check_index() const;
   void skip_rows(size_t rows);
   bool open_stride(size_t target, MemorySource& memory);
 

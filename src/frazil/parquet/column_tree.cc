@@ -20,11 +20,12 @@ RepeatedReader& RepeatedColumn::behind() {
 bool RepeatedColumn::advance(size_t rows_max, MemorySource& memory) {
   RepeatedReader& leaf = behind();
   // What others tell about its lists must be known: it stays behind them.
+  const size_t batch_rows = rows_max;
   for (const auto& other : leaves) {
     if (other.get() == &leaf) break;
     rows_max = std::min(rows_max, other->complete_rows());
   }
-  if (!leaf.advance(rows_max, memory)) return false;
+  if (!leaf.advance(rows_max, batch_rows, memory)) return false;
   if (!leaf.is_row_open()) leaf.check_lists(leaf.complete_rows());
   return true;
 }

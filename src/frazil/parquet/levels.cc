@@ -81,7 +81,7 @@ size_t read_flags(HybridReader& levels, size_t count, uint8_t* bits, size_t bit_
         const auto part = static_cast<unsigned>(std::min<size_t>(run - done, 57));
         const uint64_t word = load<uint64_t>(packed + (from + done) / 8) >> ((from + done) % 8) & low_mask(part);
         out.append(word, part);
-        valid += static_cast<size_t>(std::popcount(word));
+        valid += count_ones(word);
         done += part;
       }
     }
@@ -155,7 +155,7 @@ size_t read_validity(HybridReader& levels, uint32_t max_level, uint32_t threshol
       const auto word_bits = static_cast<unsigned>(std::min<size_t>(64, part - start));
       const uint64_t word = at_least(scratch + start, threshold) & low_mask(word_bits);
       out.append(word, word_bits);
-      valid += static_cast<size_t>(std::popcount(word));
+      valid += count_ones(word);
     }
     count -= part;
   }
@@ -180,7 +180,7 @@ size_t skip_levels(HybridReader& levels, uint32_t max_level, size_t count) {
     read_levels(levels, max_level, part, scratch);
     for (size_t start = 0; start < part; start += 64) {
       const auto word_bits = static_cast<unsigned>(std::min<size_t>(64, part - start));
-      valid += static_cast<size_t>(std::popcount(at_least(scratch + start, max_level) & low_mask(word_bits)));
+      valid += count_ones(at_least(scratch + start, max_level) & low_mask(word_bits));
     }
     count -= part;
   }

@@ -50,6 +50,14 @@ inline uint64_t at_least(const uint8_t* levels, uint32_t threshold) noexcept {
   return mask;
 }
 
+// std::popcount is a call where the processor need not have the instruction, as in baseline builds.
+inline unsigned count_ones(uint64_t word) noexcept {
+  word -= (word >> 1) & 0x5555555555555555;
+  word = (word & 0x3333333333333333) + ((word >> 2) & 0x3333333333333333);
+  word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;
+  return static_cast<unsigned>(word * 0x0101010101010101 >> 56);
+}
+
 // Appends bits behind bits: whole words are stored when they are full. Runs of levels are short where nulls are
 // frequent, so that a call a run would cost more than the bits.
 class BitAppender {

@@ -19,9 +19,9 @@ constexpr size_t kPieceBytes = size_t{64} << 10;
 constexpr size_t kSlotsMax = std::numeric_limits<int32_t>::max();
 
 template <size_t kWords>
-size_t count_ones(const std::array<uint64_t, kWords>& mask, size_t words) {
+size_t count_all(const std::array<uint64_t, kWords>& mask, size_t words) {
   size_t count = 0;
-  for (size_t w = 0; w < words; ++w) count += static_cast<size_t>(std::popcount(mask[w]));
+  for (size_t w = 0; w < words; ++w) count += count_ones(mask[w]);
   return count;
 }
 
@@ -183,7 +183,7 @@ size_t RepeatedReader::cut_rows(size_t limit, size_t allowed, size_t& starts) co
   starts = 0;
   for (size_t at = begin_; at < limit; at += 64) {
     uint64_t mask = ~at_least(repetition_ + at, 1) & low_mask(static_cast<unsigned>(std::min<size_t>(64, limit - at)));
-    const auto count = static_cast<size_t>(std::popcount(mask));
+    const size_t count = count_ones(mask);
     if (count > allowed - starts) {
       for (; starts < allowed; ++starts) mask &= mask - 1;
       return at + static_cast<size_t>(std::countr_zero(mask));
@@ -216,7 +216,7 @@ bool RepeatedReader::cut_bytes(size_t count) {
   if (fitting == count) return true;
   for (size_t from = begin_; from < cut_; from += 64) {
     uint64_t mask = at_least(definition_ + from, max_definition_);
-    const auto ones = static_cast<size_t>(std::popcount(mask));
+    const size_t ones = count_ones(mask);
     if (ones <= fitting) {
       fitting -= ones;
       continue;
@@ -248,7 +248,7 @@ bool RepeatedReader::choose_piece(size_t rows_max) {
   size_t value_count = 0;
   for (size_t at = begin_; at < cut_; at += 64) {
     const auto bits = static_cast<unsigned>(std::min<size_t>(64, cut_ - at));
-    value_count += static_cast<size_t>(std::popcount(at_least(definition_ + at, max_definition_) & low_mask(bits)));
+    value_count += count_ones(at_least(definition_ + at, max_definition_) & low_mask(bits));
   }
   if (skipping_) {
     pages_.values.skip(value_count);
@@ -297,31 +297,31 @@ void RepeatedReader::make_masks() {
     }
     leaf_valid_[w] = at_least(definition, max_definition_) & all;
   }
-  for (size_t k = 0; k <= depth; ++k) slot_counts_[k] = count_ones(slots_[k], words);
+  for (size_t k = 0; k <= depth; ++k) slot_counts_[k] = count_all(slots_[k], words);
   for (size_t k = 0; k < depth; ++k) {
     const bool tells_nulls = lists_[k].teller == nullptr && lists_[k].nullable;
-    list_nulls_[k] = tells_nulls ? slot_counts_[k] - count_ones(list_valid_[k], words) : 0;
+    list_nulls_[k] = tells_nulls ? slot_counts_[k] - count_all(list_valid_[k], words) : 0;
   }
   for (size_t i = 0; i < structs_.size(); ++i) {
-    struct_nulls_[i] = slot_counts_[structs_[i].depth] - count_ones(struct_valid_[i], words);
+    struct_nulls_[i] = slot_counts_[structs_[i].depth] - count_all(struct_valid_[i], words);
   }
-  piece_values_ = count_ones(leaf_valid_, words);
+  piece_values_ = count_all(leaf_valid_, words);
 }
 
 // How many slots the batch will have, by what it has so far, by the batch before, by the footer.
-size_t RepeatedReader::expected_slots(size_t slots, size_t rows_max) const {
+size_t RepeatedReader::expected_slots(size_t slots, size_t batch_rows) const {
   if (rows_started_ < 64) return 0;
   const double per_row = static_cast<double>(slots) / static_cast<double>(rows_started_);
-  return static_cast<size_t>(per_row * static_cast<double>(rows_max) * 1.0625) + 64;
+  return static_cast<size_t>(per_row * static_cast<double>(batch_rows) * 1.0625) + 64;
 }
 
-bool RepeatedReader::reserve(size_t rows_max, MemorySource& memory) {
+bool RepeatedReader::reserve(size_t batch_rows, MemorySource& memory) {
   const auto level_count = pages_.chunk().value_count > 0 ? static_cast<size_t>(pages_.chunk().value_count) : kSlotsMax;
   const auto reserve_structure = [&](Structure& structure, size_t depth, bool nullable, size_t nulls) {
     const size_t needed = structure.slots() + slot_counts_[depth];
     if (needed > structure.capacity()) {
       const size_t most = slots_max(structure.slot_bits() + (nullable ? 1 : 0), level_count, bytes_max_);
-      const size_t expected = depth == 0 ? rows_max : expected_slots(structure.slots(), rows_max);
+      const size_t expected = depth == 0 ? batch_rows : expected_slots(structure.slots(), batch_rows);
       if (!structure.reserve(room_for(structure.capacity(), needed, expected, most), memory)) return false;
     }
     return nulls == 0 || structure.add_validity(memory);
@@ -335,13 +335,13 @@ bool RepeatedReader::reserve(size_t rows_max, MemorySource& memory) {
   }
   const size_t needed = values_.slots() + slot_counts_.back();
   if (needed > values_.capacity()) {
-    size_t expected = expected_slots(values_.slots(), rows_max);
+    size_t expected = expected_slots(values_.slots(), batch_rows);
     if (expected == 0) {
       double per_row = slots_per_row_;
       if (per_row == 0 && pages_.chunk().value_count > 0) {
         per_row = static_cast<double>(pages_.chunk().value_count) / static_cast<double>(group_rows_);
       }
-      const double slots = per_row * static_cast<double>(rows_max) * 1.0625 + 64;
+      const double slots = per_row * static_cast<double>(batch_rows) * 1.0625 + 64;
       expected = slots < static_cast<double>(kSlotsMax) ? static_cast<size_t>(slots) : kSlotsMax;
     }
     const size_t most = slots_max(slot_bits(), level_count, bytes_max_);
@@ -359,16 +359,16 @@ void RepeatedReader::write_offsets(size_t list) {
     uint64_t slots = slots_[list][w];
     const uint64_t elements = slots_[list + 1][w];
     if ((elements & (elements + 1)) == 0) {  // all in front, the rest are none
-      const int count = std::popcount(elements);
+      const auto count = static_cast<int>(count_ones(elements));
       for (; slots != 0; slots &= slots - 1) *offset++ = base + std::min(std::countr_zero(slots), count);
       base += count;
       continue;
     }
     for (; slots != 0; slots &= slots - 1) {
       const auto bit = static_cast<unsigned>(std::countr_zero(slots));
-      *offset++ = base + std::popcount(elements & low_mask(bit));
+      *offset++ = base + static_cast<int32_t>(count_ones(elements & low_mask(bit)));
     }
-    base += std::popcount(elements);
+    base += static_cast<int32_t>(count_ones(elements));
   }
 }
 
@@ -384,9 +384,9 @@ void RepeatedReader::check_offsets(size_t list) const {
     const uint64_t elements = slots_[list + 1][w];
     for (; slots != 0; slots &= slots - 1) {
       const auto bit = static_cast<unsigned>(std::countr_zero(slots));
-      same = same && told.offsets()[slot++] == base + std::popcount(elements & low_mask(bit));
+      same = same && told.offsets()[slot++] == base + static_cast<int32_t>(count_ones(elements & low_mask(bit)));
     }
-    base += std::popcount(elements);
+    base += static_cast<int32_t>(count_ones(elements));
   }
   if (!same) {
     throw_corrupt(pages_.offset(), "columns '{}' and '{}' have lists of different lengths", level.teller->path(),
@@ -448,14 +448,14 @@ void RepeatedReader::commit_piece() {
   if (!row_open_) check_row_left();
 }
 
-bool RepeatedReader::advance(size_t rows_max, MemorySource& memory) {
+bool RepeatedReader::advance(size_t rows_max, size_t batch_rows, MemorySource& memory) {
   while (piece_ == Piece::kNone) {
     if (is_full_ || (!row_open_ && (rows_started_ >= rows_max || cursor_.at_end()))) return true;
     if (!refill(memory)) return false;
     if (!choose_piece(rows_max)) return true;
   }
   if (piece_ == Piece::kChosen) {
-    if (!reserve(rows_max, memory)) return false;
+    if (!reserve(batch_rows, memory)) return false;
     write_structures();
     piece_ = Piece::kValues;
   }

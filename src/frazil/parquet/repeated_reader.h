@@ -81,9 +81,10 @@ class RepeatedReader {
 
   // ---- One batch ----
 
-  // Decodes the next piece, but no row beyond the batch's first `rows_max`. False for want of memory, with all progress
-  // kept. Does nothing if all of these rows are complete, or if is_full().
-  [[nodiscard]] bool advance(size_t rows_max, MemorySource& memory);
+  // Decodes the next piece, but no row beyond the batch's first `rows_max`; room is made for `batch_rows`, which the batch may
+  // have in the end. False for want of memory, with all progress kept. Does nothing if all of these rows are complete, or
+  // if is_full().
+  [[nodiscard]] bool advance(size_t rows_max, size_t batch_rows, MemorySource& memory);
   // Rows of the batch that are decoded to their end.
   size_t complete_rows() const { return rows_started_ - (row_open_ && !skipping_ ? 1 : 0); }
   bool is_row_open() const { return row_open_; }
@@ -120,8 +121,8 @@ class RepeatedReader {
   size_t cut_rows(size_t limit, size_t allowed, size_t& starts) const;
   bool cut_bytes(size_t count);
   void make_masks();
-  bool reserve(size_t rows_max, MemorySource& memory);
-  size_t expected_slots(size_t slots, size_t rows_max) const;
+  bool reserve(size_t batch_rows, MemorySource& memory);
+  size_t expected_slots(size_t slots, size_t batch_rows) const;
   void write_structures();
   void write_offsets(size_t list);
   void check_offsets(size_t list) const;

@@ -159,8 +159,9 @@ def prepared_blocks(job, options, engines, document):
         for case in cases:
             for threads in options.threads:
                 found = job.contenders(d, case, threads, options.size, made["path"], engines, [options.frazil])
-                block = workload.Block(d, case, threads, found)
-                blocks.append(skipped(block, reason) if reason else block)
+                if found:
+                    block = workload.Block(d, case, threads, found)
+                    blocks.append(skipped(block, reason) if reason else block)
     return blocks
 
 

@@ -119,6 +119,11 @@ class Runner(unittest.TestCase):
         self.assertEqual(what, ["hash"] * 4 + ["time"] * 16)  # hashed once for each case, on the most threads
         self.assertEqual({call[3] for call in self.calls() if call[0] == "hash"}, {"2"})
 
+    def test_without_contenders_there_is_no_block_and_the_others_are_hashed(self):
+        self.assertEqual(self.run_it("one", rounds=1, more=["--threads", "1,3"]), 0, self.output)
+        self.assertEqual([call[0] for call in self.calls()], ["hash"] * 2 + ["time"] * 4)
+        self.assertEqual({row["threads"] for row in self.document()["summary"]}, {1})
+
     def test_bad_engines_have_their_row_and_the_rest_goes_on(self):
         bad = ["failing", "failing_later", "hanging", "killed", "garbage", "wrong", "few_rows"]
         status = self.run_it(

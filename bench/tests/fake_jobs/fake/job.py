@@ -1,6 +1,6 @@
 """Does the runner do what it says? A job of fake engines for its tests.
 
-Each engine is engine.py, which behaves as its name says.
+Each engine is engine.py, which behaves as its name says. The job is not about three threads.
 """
 
 import os
@@ -17,6 +17,8 @@ def data_sets(size):
 
 def contenders(data, case, threads, size, path, engines, frazil):
     found = []
+    if threads == 3:
+        return ()
     for engine in [*engines, {"engine": "frazil", "command": frazil}]:
         name = engine["engine"]
         if "absent" in engine:

@@ -2,7 +2,6 @@
 //
 // Each round plans anew, with an empty cache of blocks; what the operating system caches stays.
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <functional>
@@ -17,6 +16,7 @@
 #include "bench.h"
 #include "figures.h"
 #include "file_arguments.h"
+#include "parallel.h"
 #include "row_writers.h"
 #include "scan_arguments.h"
 #include "session.h"
@@ -31,7 +31,6 @@
 #include "frazil/parquet/metadata.h"
 #include "frazil/parquet/page_walk.h"
 #include "frazil/runtime/context.h"
-#include "frazil/runtime/task_group.h"
 #include "frazil/spec/schema.h"
 #include "frazil/table/table.h"
 
@@ -108,18 +107,6 @@ size_t file_threads(Session& session, const Arguments& arguments) {
   return scan_order_of(arguments.scan) == ScanOrder::kSequential ? 1 : session.context().thread_count();
 }
 
-// Does `work` with each index below `count`, on as many threads.
-void for_each_file(Session& session, size_t threads, size_t count, const std::function<void(size_t)>& work) {
-  std::atomic<size_t> next = 0;
-  TaskGroup group(session.context().thread_pool(), session.stop());
-  for (size_t thread = 0; thread < std::min(threads, count); ++thread) {
-    group.run([&] {
-      for (size_t file = next++; file < count && !group.stop_requested(); file = next++) work(file);
-    });
-  }
-  group.wait();
-}
-
 // Which top-level columns of a file are asked for: those of the table, or of these names; without either, all.
 struct Selection {
   std::vector<std::string> names;
@@ -181,7 +168,7 @@ Round read_files(Session& session, const Arguments& arguments, const std::vector
   const Selection selection{.names = split_columns(arguments.scan.select), .table_columns = nullptr};
   std::vector<FilePart> parts(paths.size());
   const Timer timer;
-  for_each_file(session, threads, paths.size(), [&](size_t file) {
+  for_each_index(session, threads, paths.size(), [&](size_t file) {
     FilePart& part = parts[file];
     const auto input = files.open_input(paths[file]);
     const auto metadata = parquet::read_metadata(*input, pool);
@@ -266,8 +253,8 @@ Round walk_pages(Session& session, const Arguments& arguments, const catalog::Lo
                          .paths = paths,
                          .selection = {.names = split_columns(arguments.scan.select), .table_columns = nullptr}};
   std::vector<FilePart> parts(floor.paths.size());
-  for_each_file(session, threads, parts.size(),
-                [&](size_t file) { walk_file(session, floor, file, pool, parts[file]); });
+  for_each_index(session, threads, parts.size(),
+                 [&](size_t file) { walk_file(session, floor, file, pool, parts[file]); });
   Round round = sum(parts);
   round.figures.seconds = timer.seconds();
   round.figures.batches.reset();

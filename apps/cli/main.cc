@@ -55,6 +55,7 @@ int run(int argc, char** argv) {
     add_location(root);
     add_manifests(root);
     add_namespace(root);
+    add_parquet(root);
     add_partitions(root);
     add_properties(root);
     add_refs(root);

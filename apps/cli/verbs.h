@@ -15,6 +15,7 @@ void add_list(Command& root);
 void add_location(Command& root);
 void add_manifests(Command& root);
 void add_namespace(Command& root);
+void add_parquet(Command& root);
 void add_partitions(Command& root);
 void add_properties(Command& root);
 void add_refs(Command& root);

@@ -1,0 +1,281 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "file_arguments.h"
+#include "parallel.h"
+#include "parquet.h"
+#include "parquet_claims.h"
+#include "parquet_files.h"
+#include "parquet_page_headers.h"
+#include "progress.h"
+#include "session.h"
+
+#include "frazil/base/error.h"
+#include "frazil/json/value.h"
+#include "frazil/parquet/batch_reader.h"
+#include "frazil/parquet/column_request.h"
+#include "frazil/parquet/page_index.h"
+#include "frazil/runtime/context.h"
+
+namespace frazil::cli {
+namespace {
+
+// What is wrong with a file, first of all.
+struct Problem {
+  ErrorKind kind = ErrorKind::kInternal;
+  std::string message;
+  std::vector<std::string> context;
+  std::optional<uint64_t> offset;
+
+  static Problem of(const Error& error) {
+    Problem problem{error.kind(), error.message(), error.context(), std::nullopt};
+    const auto* corrupt = dynamic_cast<const CorruptError*>(&error);
+    if (corrupt != nullptr && corrupt->offset() != CorruptError::kNoOffset) problem.offset = corrupt->offset();
+    return problem;
+  }
+};
+
+struct Report {
+  std::string path;
+  int64_t row_groups = 0;
+  int64_t rows = 0;
+  int64_t pages = 0;
+  std::optional<Problem> problem;
+};
+
+// Holds the headers of a chunk's pages against its index, and counts them.
+int64_t check_pages(const ParquetFile& file, size_t leaf, const parquet::ColumnChunk& chunk, PageHeaders& headers,
+                    const parquet::PageIndex& index) {
+  const parquet::PageIndex::Column& column = *index.find(leaf);
+  if (!column.defect.empty()) throw_corrupt(CorruptError::kNoOffset, "the page index is damaged: {}", column.defect);
+  const parquet::OffsetIndex* offsets = index.offsets(leaf);
+  const bool is_flat = file.schema().leaf(leaf).max_repetition == 0;
+  int64_t pages = 0;
+  size_t data_pages = 0;
+  std::optional<uint64_t> row = 0;  // nothing: only the levels would tell
+  headers.for_each(chunk, [&](const parquet::Page& page) {
+    ++pages;
+    if (page.header.type == parquet::PageType::kDictionary) return;
+    if (offsets != nullptr) {
+      if (data_pages == offsets->page_count()) {
+        throw_corrupt(page.offset, "the page index has {} pages, and the chunk more", data_pages);
+      }
+      const parquet::PageLocation& location = offsets->pages[data_pages];
+      const uint64_t size = page.header.header_size + static_cast<uint64_t>(page.header.compressed_size);
+      if (location.offset != page.offset || location.compressed_size != size) {
+        throw_corrupt(page.offset, "page {} has {} bytes here, and by the page index {} bytes at {}", data_pages, size,
+                      location.compressed_size, location.offset);
+      }
+      if (row && location.first_row != *row) {
+        throw_corrupt(page.offset, "page {} begins with row {}, and by the page index with row {}", data_pages, *row,
+                      location.first_row);
+      }
+    }
+    ++data_pages;
+    if (page.header.type == parquet::PageType::kDataV2) {
+      if (row) *row += static_cast<uint64_t>(page.header.row_count);
+    } else if (is_flat) {
+      if (row) *row += static_cast<uint64_t>(page.header.value_count);
+    } else {
+      row.reset();
+    }
+  });
+  if (offsets != nullptr && data_pages != offsets->page_count()) {
+    throw_corrupt(CorruptError::kNoOffset, "the page index has {} pages, and the chunk {}", offsets->page_count(),
+                  data_pages);
+  }
+  return pages;
+}
+
+struct RowGroupFigures {
+  int64_t rows = 0;
+  int64_t pages = 0;
+};
+
+RowGroupFigures verify_row_group(Session& session, const ParquetFile& file,
+                                 const std::vector<parquet::ColumnRequest>& requests, size_t group,
+                                 Progress& progress) {
+  MemoryPool& pool = session.context().memory_pool();
+  const parquet::RowGroup& facts = file.metadata->row_groups()[group];
+  RowGroupFigures figures;
+  std::vector<size_t> leaves(file.schema().leaf_count());
+  for (size_t leaf = 0; leaf < leaves.size(); ++leaf) leaves[leaf] = leaf;
+  const auto in_column = [&](size_t leaf, const auto& work) {
+    try {
+      work();
+    } catch (Error& error) {
+      error.add_context(message("column '{}'", file.column(leaf)));
+      error.add_context(message("row group {} of {}", group, file.path));
+      throw;
+    }
+  };
+
+  const auto index = parquet::PageIndex::read(*file.input, *file.metadata, group, leaves, leaves, pool);
+  PageHeaders headers(file, pool);
+  for (size_t leaf : leaves) {
+    in_column(leaf, [&] { figures.pages += check_pages(file, leaf, facts.columns[leaf], headers, index); });
+  }
+
+  std::vector<std::pair<size_t, ColumnClaims>> claims;  // by request
+  const auto leaf_of = [&](size_t request) { return file.schema().node(requests[request].node).first_leaf; };
+  for (size_t i = 0; i < requests.size(); ++i) {
+    if (requests[i].kind != parquet::ColumnRequest::Kind::kLeaf) continue;
+    in_column(leaf_of(i), [&] {
+      claims.emplace_back(i, ColumnClaims(file, group, leaf_of(i), arrow_field(requests[i]), index, pool));
+    });
+  }
+  parquet::ReadOptions options;
+  options.columns = requests;
+  options.first_row_group = static_cast<int>(group);
+  options.row_group_count = 1;
+  options.batch_bytes_max = kReaderBatchBytes;
+  options.verify_checksums = parquet::ChecksumPolicy::kAlways;
+  options.validate_utf8 = true;
+  parquet::BatchReader reader(file.input, file.metadata, std::move(options), pool);
+  while (const auto batch = reader.next()) {
+    if (session.stop().stop_requested()) throw CancelledError();
+    for (auto& [request, column] : claims) {
+      in_column(leaf_of(request), [&, &checked = column, i = request] { checked.check(batch->column(i)); });
+    }
+    figures.rows += batch->row_count();
+    progress.add(batch->row_count(), static_cast<int64_t>(batch->buffer_bytes()));
+  }
+  for (const auto& [request, column] : claims) {
+    in_column(leaf_of(request), [&checked = column] { checked.finish(); });
+  }
+  if (figures.rows != facts.row_count) {
+    throw_corrupt(CorruptError::kNoOffset, "row group {} has {} rows and should have {}", group, figures.rows,
+                  facts.row_count);
+  }
+  return figures;
+}
+
+// Row groups on `threads` threads. The first problem is that of the first row group that has one.
+void verify_file(Session& session, Report& report, size_t threads, Progress& progress) {
+  try {
+    const ParquetFile file = open_parquet(session, report.path);
+    const std::vector<parquet::ColumnRequest> requests = parquet::request_columns(file.schema());
+    const size_t count = file.metadata->row_groups().size();
+    std::vector<RowGroupFigures> figures(count);
+    std::vector<std::optional<Problem>> problems(count);
+    for_each_index(session, threads, count, [&](size_t group) {
+      try {
+        figures[group] = verify_row_group(session, file, requests, group, progress);
+      } catch (const CancelledError&) {
+        throw;
+      } catch (const Error& error) {
+        problems[group] = Problem::of(error);
+      }
+    });
+    for (size_t group = 0; group < count && !report.problem; ++group) {
+      report.problem = std::move(problems[group]);
+      report.rows += figures[group].rows;
+      report.pages += figures[group].pages;
+    }
+    report.row_groups = static_cast<int64_t>(count);
+    if (!report.problem && report.rows != file.metadata->row_count()) {
+      throw_corrupt(CorruptError::kNoOffset, "the row groups have {} rows, and the footer says {}", report.rows,
+                    file.metadata->row_count());
+    }
+  } catch (const CancelledError&) {
+    throw;
+  } catch (Error& error) {
+    add_file_context(error, report.path);
+    report.problem = Problem::of(error);
+  }
+}
+
+void print_text(Session& session, const Report& report) {
+  if (!report.problem) {
+    session.print_line(message("{}: whole, {} rows, {} row groups, {} pages", printable(report.path), report.rows,
+                               report.row_groups, report.pages));
+    return;
+  }
+  std::string text = printable(report.problem->message);
+  for (const std::string& context : report.problem->context) text += "; " + printable(context);
+  session.print_line(printable(report.path) + ": " + text);
+}
+
+json::Value report_json(const Report& report) {
+  json::Object object;
+  object.emplace_back("file", json::Value(report.path));
+  object.emplace_back("whole", json::Value(!report.problem));
+  object.emplace_back("rows", report.problem ? json::Value() : json::Value(report.rows));
+  object.emplace_back("row_groups", report.problem ? json::Value() : json::Value(report.row_groups));
+  object.emplace_back("pages", report.problem ? json::Value() : json::Value(report.pages));
+  json::Value problem;
+  if (report.problem) {
+    json::Array context;
+    for (const std::string& line : report.problem->context) context.emplace_back(line);
+    json::Object members;
+    members.emplace_back("kind", json::Value(to_string(report.problem->kind)));
+    members.emplace_back("message", json::Value(report.problem->message));
+    members.emplace_back("context", json::Value(std::move(context)));
+    members.emplace_back(
+        "offset", report.problem->offset ? json::Value(static_cast<int64_t>(*report.problem->offset)) : json::Value());
+    problem = json::Value(std::move(members));
+  }
+  object.emplace_back("problem", std::move(problem));
+  return json::Value(std::move(object));
+}
+
+// Damage decides, then what comes first.
+[[noreturn]] void throw_summary(const std::vector<Report>& reports) {
+  std::optional<ErrorKind> kind;
+  int64_t failed = 0;
+  for (const Report& report : reports) {
+    if (!report.problem) continue;
+    ++failed;
+    if (!kind || report.problem->kind == ErrorKind::kCorrupt) kind = report.problem->kind;
+  }
+  const bool is_damage = kind == ErrorKind::kCorrupt;
+  throw_error(*kind, "{} of {} files {}", failed, reports.size(),
+              is_damage ? "are not whole" : "could not be verified");
+}
+
+void verify_files(Session& session, const ParquetArguments& arguments) {
+  std::vector<Report> reports;
+  for (std::string& path : expand_patterns(arguments.files)) {
+    reports.emplace_back();
+    reports.back().path = std::move(path);
+  }
+  Progress progress("verifying", {.enabled = !session.options().quiet});
+  const size_t threads = reader_threads(session);
+  // Whole files side by side where there are enough of them, else the row groups of each.
+  const bool by_file = reports.size() >= threads;
+  for_each_index(session, by_file ? threads : 1, reports.size(),
+                 [&](size_t file) { verify_file(session, reports[file], by_file ? 1 : threads, progress); });
+  if (session.stop().stop_requested()) throw CancelledError();
+  progress.finish();
+  bool is_whole = true;
+  json::Array all;
+  for (const Report& report : reports) {
+    is_whole = is_whole && !report.problem;
+    if (session.is_json()) {
+      all.push_back(report_json(report));
+    } else {
+      print_text(session, report);
+    }
+  }
+  if (session.is_json()) session.print_json(json::Value(std::move(all)));
+  session.out().flush();
+  if (!is_whole) throw_summary(reports);
+}
+
+}  // namespace
+
+void add_parquet_verify(Command& parquet) {
+  auto arguments = std::make_shared<ParquetArguments>();
+  Command command =
+      parquet.add("verify", "Decode everything and check it: exit code 0 if the files are whole, 4 if not");
+  add_parquet_files(command, *arguments);
+  command.example("frazil parquet verify 'lake/*.parquet'").action([arguments](Session& session) {
+    verify_files(session, *arguments);
+  });
+}
+
+}  // namespace frazil::cli

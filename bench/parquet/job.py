@@ -54,7 +54,6 @@ NESTED = {"list_int64": 36, "list_string": 60, "list_struct": 68, "struct": 30, 
 FOUR_VALUES_A_ROW = ("list_int64", "list_string", "list_struct", "map_string_int64")
 
 FILTER_NOT_YET = "bench read takes no filter yet"
-NO_MAPS = "Polars has no maps and delivers them as lists of structs"
 
 
 def data_sets(size):
@@ -97,6 +96,11 @@ ENGINES = (
 )
 QUICK = ("pyarrow_128k", "polars_batches", "duckdb_unordered", "floor_arrow")
 
+NOT_READ = {  # by (the set, how the engine's name begins)
+    ("split_fixed_2", "polars"): "Polars has no BYTE_STREAM_SPLIT of fixed-size binaries",
+    ("split_fixed_2", "duckdb"): "DuckDB has BYTE_STREAM_SPLIT of numbers only",
+}
+
 # For the estimate: seconds of a process; starting takes most of it.
 PYTHON_SECONDS, PROGRAM_SECONDS = 0.6, 0.1
 
@@ -125,8 +129,9 @@ def peer(engine, data, case, path):
     name = engine["engine"]
     if "absent" in engine:
         return Contender(name, "default", status="absent", reason=engine["absent"])
-    if data.set.startswith("map") and name.startswith("polars"):
-        return Contender(name, "default", status="not_offered", reason=NO_MAPS)
+    reason = NOT_READ.get((data.set, name.split("_")[0]))
+    if reason:
+        return Contender(name, "default", status="not_offered", reason=reason)
     words = f"read --engine {name} --threads 1 --metadata".split()
     command = (*engine["command"], *words, path, *case_options(case, data))
     if name == "floor_arrow":

@@ -1,8 +1,14 @@
 // frazil_parquet_dump [--batch-rows N] [--batch-bytes N] [--budget N] [--checksums] [--utf8] [--quiet] FILE...
 //
-// For each file one line {"file":...} and, if it can be opened, one with its columns as [name, type] and one JSON array a
-// row (names may repeat). Columns that the reader does not read yet are left out and named. An error is a line {"error":...,"kind":...}. Exit code 0
-// even then: the program is for comparing what is read, and for running over damaged files.
+// What the Parquet reader makes of files, for the tests in this folder. For each file the lines
+//
+//   {"file":PATH}
+//   {"columns":[[NAME,TYPE],...]}
+//   [VALUE,...]                  one a row, values as columnar/pretty.h has them
+//   {"rows":COUNT,"peak":BYTES}  or {"error":TEXT,"kind":KIND}; peak: held of the memory pool
+//
+// TYPE is the text of a leaf's Arrow type, ["list",TYPE], ["map",KEY,VALUE] or ["struct",[NAME,TYPE],...]. Exit code 0 even
+// after an error: damaged files are what it is for.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -42,6 +48,29 @@ std::string quoted(std::string_view text) {
   return out;
 }
 
+std::string type_tree(const frazil::Field& field) {
+  using frazil::TypeId;
+  const frazil::DataType& type = *field.type;
+  switch (type.id()) {
+    case TypeId::kList:
+    case TypeId::kLargeList:
+      return "[\"list\"," + type_tree(type.children()[0]) + "]";
+    case TypeId::kMap: {
+      const auto& entry = type.children()[0].type->children();
+      return "[\"map\"," + type_tree(entry[0]) + "," + type_tree(entry[1]) + "]";
+    }
+    case TypeId::kStruct: {
+      std::string out = "[\"struct\"";
+      for (const frazil::Field& child : type.children()) {
+        out += ",[" + quoted(child.name) + "," + type_tree(child) + "]";
+      }
+      return out + "]";
+    }
+    default:
+      return quoted(type.to_string());
+  }
+}
+
 void dump(const std::string& path, const Options& options) {
   using namespace frazil;
   using namespace frazil::parquet;
@@ -51,27 +80,17 @@ void dump(const std::string& path, const Options& options) {
   auto metadata = read_metadata(*file, pool);
   const FileSchema& schema = metadata->schema();
 
-  ReadOptions read{.columns = {},
+  ReadOptions read{.columns = request_columns(schema),
                    .batch_rows = options.batch_rows,
                    .batch_bytes_max = options.batch_bytes,
                    .verify_checksums = options.checksums ? ChecksumPolicy::kAlways : ChecksumPolicy::kNever,
                    .validate_utf8 = options.utf8};
   std::string columns;
-  std::string skipped;
-  for (ColumnRequest& request : request_columns(schema)) {
-    try {
-      ReadOptions one = read;
-      one.columns = {request};
-      BatchReader probe(file, metadata, one, pool);
-    } catch (const Error& error) {
-      skipped += (skipped.empty() ? "" : ",") + quoted(request.field.name) + ":" + quoted(error.what());
-      continue;
-    }
-    columns += (columns.empty() ? "[" : ",[") + quoted(request.field.name) + "," +
-               quoted(arrow_field(request).type->to_string()) + "]";
-    read.columns.push_back(std::move(request));
+  for (const ColumnRequest& request : read.columns) {
+    columns +=
+        (columns.empty() ? "[" : ",[") + quoted(request.field.name) + "," + type_tree(arrow_field(request)) + "]";
   }
-  print_line("{\"columns\":[" + columns + "],\"skipped\":{" + skipped + "}}");
+  print_line("{\"columns\":[" + columns + "]}");
 
   BatchReader reader(file, metadata, read, pool);
   std::string line;
@@ -90,7 +109,7 @@ void dump(const std::string& path, const Options& options) {
       print_line(line);
     }
   }
-  print_line("{\"rows\":" + std::to_string(rows) + "}");
+  print_line("{\"rows\":" + std::to_string(rows) + ",\"peak\":" + std::to_string(pool.stats().held_peak_bytes) + "}");
 }
 
 }  // namespace

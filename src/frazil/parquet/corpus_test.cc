@@ -1,5 +1,5 @@
 // Every Parquet file of the corpora, whole and damaged: rows or a clean error within 256 MiB, and all memory back. What
-// the values are is compared in tests/parquet/compare.py.
+// the values are is compared in tests/parquet/corpus.py.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

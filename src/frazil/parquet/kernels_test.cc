@@ -95,7 +95,7 @@ TEST_P(KernelsTest, UnsplitEveryWidth) {
       for (char& byte : values) byte = static_cast<char>(random());
       const std::string split = testing::split_bytes(values, width);
       std::vector<std::byte> source(split.size());
-      std::memcpy(source.data(), split.data(), split.size());
+      if (!split.empty()) std::memcpy(source.data(), split.data(), split.size());
       std::string target(count * width + 1, '\x55');
       kernels_->unsplit(source.data(), stride, width, count, reinterpret_cast<std::byte*>(target.data()));
       ASSERT_EQ(target, values.substr(0, count * width) + '\x55') << width << ", " << count;

@@ -5,8 +5,8 @@ Usage: corpus.py DUMP_PROGRAM [PATH...]            a path: below tests/corpora
 
 A line a file: outcome, path, rows, what its values were compared with, and why where that needs a reason. Outcomes:
 `same`; `error`, an error that is the right answer; `rows or error` for inputs of fuzzers. All else fails: other values,
-an error where two of three foreign readers read the file, a file without entry in corpus.json, an entry without file, more than
-256 MiB or 5 s of processor time, other rows in small batches.
+an error where two of three foreign readers read the file, a file without entry in corpus.json, an entry without file,
+more than 256 MiB or 5 s of processor time, other rows in small batches.
 
 An entry of corpus.json says how many rows there are and what is compared:
   csv, hyparquet, duckdb   the statements that came with the corpora, all that there are; "differs" names those that

@@ -2,9 +2,9 @@
 hyparquet state as JSON, cells of CSV, Python values of pyarrow.
 
 A type is what the dump program calls it: the text of a leaf's Arrow type, ["list", T], ["map", K, V] or
-["struct", [name, T], ...]. In the one form a list is a list, a map a list of [key, value], a struct a list in its type's
-order; integers, booleans and strings are themselves, a decimal is a Decimal, bytes are bytes, a float a float of its width,
-and dates, times and timestamps are integers: nanoseconds, of a date days.
+["struct", [name, T], ...]. In the one form a list is a list, a map a list of [key, value], a struct a list in its
+type's order; integers, booleans and strings are themselves, a decimal is a Decimal, bytes are bytes, a float a float of
+its width, and dates, times and timestamps are integers: nanoseconds, of a date days.
 """
 import datetime
 import decimal
@@ -200,13 +200,14 @@ def same(tree, mine, other, origin):
 
 
 def difference(columns, mine, others, origin):
-    """The first cell in which rows differ, as a text, or None. `columns`: (name, tree); rows: lists of values in one form."""
+    """The first cell in which rows differ, as a text, or None. Rows are lists in the one form, columns (name, tree)."""
     if len(mine) != len(others):
         return f"{len(mine)} rows, expected {len(others)}"
     for index, (name, tree) in enumerate(columns):
         for row, (ours, theirs) in enumerate(zip(mine, others)):
             if not same(tree, ours[index], theirs[index], origin):
-                return f"column {name} ({json.dumps(tree)[:80]}), row {row}: {ours[index]!r:.200}, expected {theirs[index]!r:.200}"
+                cells = f"{ours[index]!r:.200}, expected {theirs[index]!r:.200}"
+                return f"column {name} ({json.dumps(tree)[:80]}), row {row}: {cells}"
     return None
 
 

@@ -75,7 +75,7 @@ class RequestMaker {
     const SchemaNode& node = schema_.node(index);
     uint32_t child = index + 1;
     for (uint32_t i = 0; i < node.child_count; ++i, child += schema_.node(child).subtree_size) {
-      request.children.push_back(this->request(child));
+      if (schema_.node(child).leaf_count > 0) request.children.push_back(this->request(child));
     }
     return request;
   }
@@ -140,7 +140,7 @@ std::vector<ColumnRequest> request_columns(const FileSchema& schema, const Arrow
   std::vector<ColumnRequest> requests;
   uint32_t child = 1;
   for (uint32_t i = 0; i < schema.root().child_count; ++i, child += schema.node(child).subtree_size) {
-    requests.push_back(request_column(schema, child, options));
+    if (schema.node(child).leaf_count > 0) requests.push_back(request_column(schema, child, options));
   }
   return requests;
 }

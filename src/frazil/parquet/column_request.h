@@ -42,7 +42,7 @@ struct ColumnRequest {
 // elements. Field ids become metadata "PARQUET:field_id"; UUID, JSON and geo types "ARROW:extension:name". Throws
 // CorruptError for a tree that breaks the rules of LIST and MAP, Error(kUnsupported) beyond kMaxTypeDepth.
 ColumnRequest request_column(const FileSchema& schema, uint32_t node, const ArrowTypeOptions& options = {});
-// All columns: the children of the root.
+// All columns: the children of the root. Here and inside of structs, groups without leaves have no values and are left out.
 std::vector<ColumnRequest> request_columns(const FileSchema& schema, const ArrowTypeOptions& options = {});
 
 // The field that the column will have: field.type of all but leaves from the children's.

@@ -136,7 +136,7 @@ std::string geo_metadata(const LogicalType& logical) {
     append_json_text(json, logical.crs);
   }
   if (logical.kind == Kind::kGeography) {
-    const auto edges = static_cast<size_t>(logical.edge_algorithm);
+    const size_t edges = static_cast<uint8_t>(logical.edge_algorithm);
     json += ",\"edges\":\"" + std::string(kEdges[edges < std::size(kEdges) ? edges : 0]) + "\"";
   }
   return json + "}";

@@ -79,27 +79,25 @@ ColumnClaims::Claim ColumnClaims::make_claim(std::string what, uint64_t offset, 
 
 ColumnClaims::Claim ColumnClaims::page_claim(size_t page) const {
   const parquet::RowRange rows = index_.offsets->rows(page);
-  Claim claim = make_claim(message("the page index of page {}", page), index_.offsets->pages[page].offset, rows.end,
-                           decoder_.decode(*index_.bounds, *index_.offsets, page));
-  if (index_.bounds->null_pages[page]) claim.null_count = static_cast<int64_t>(rows.row_count());
-  return claim;
+  return make_claim(message("the bounds of page {} in the page index", page), index_.offsets->pages[page].offset,
+                    rows.end, decoder_.decode(*index_.bounds, *index_.offsets, page));
 }
 
 void ColumnClaims::check_claim(Claim& claim, const ArrayPtr& values) const {
   const RecordBatch batch(schema_, values->length, {values});
   claim.nulls += values->count_nulls();
   if (claim.outside && predicate::evaluate(*claim.outside, batch, pool_).selected_count() > 0) {
-    throw_corrupt(claim.offset, "{} has bounds that a value is outside of", claim.what);
+    throw_corrupt(claim.offset, "{} say bounds that a value is outside of", claim.what);
   }
   if (claim.not_number) claim.nans += predicate::evaluate(*claim.not_number, batch, pool_).selected_count();
 }
 
 void ColumnClaims::check_counts(const Claim& claim) {
   if (claim.null_count && *claim.null_count != claim.nulls) {
-    throw_corrupt(claim.offset, "{} has {} nulls, and the values {}", claim.what, *claim.null_count, claim.nulls);
+    throw_corrupt(claim.offset, "{} say {} nulls, and there are {}", claim.what, *claim.null_count, claim.nulls);
   }
   if (claim.nan_count && *claim.nan_count != claim.nans) {
-    throw_corrupt(claim.offset, "{} has {} NaNs, and the values {}", claim.what, *claim.nan_count, claim.nans);
+    throw_corrupt(claim.offset, "{} say {} NaNs, and there are {}", claim.what, *claim.nan_count, claim.nans);
   }
 }
 

@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -154,10 +157,18 @@ RowGroupFigures verify_row_group(Session& session, const ParquetFile& file,
   return figures;
 }
 
+// Readers begin at the end and do not need it, but what stands there was not written as a Parquet file.
+void check_magic(const InputFile& file) {
+  std::array<char, 4> magic{};
+  file.read_at(0, std::as_writable_bytes(std::span(magic)));
+  if (std::string_view(magic.data(), magic.size()) != "PAR1") throw_corrupt(0, "the file does not begin with PAR1");
+}
+
 // Row groups on `threads` threads. The first problem is that of the first row group that has one.
 void verify_file(Session& session, Report& report, size_t threads, Progress& progress) {
   try {
     const ParquetFile file = open_parquet(session, report.path);
+    check_magic(*file.input);
     const std::vector<parquet::ColumnRequest> requests = parquet::request_columns(file.schema());
     const size_t count = file.metadata->row_groups().size();
     std::vector<RowGroupFigures> figures(count);

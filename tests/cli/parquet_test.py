@@ -108,7 +108,7 @@ class FooterTest(unittest.TestCase):
                         self.assertEqual(sum(page['rows'] for page in data), group['rows'])
                         self.assertEqual([page['page'] for page in data], list(range(len(data))))
         self.assertEqual(len(listing('pages', TINY_PAGES, '--select', 'id')), 325)  # its README: tiny pages
-        with_checksums = str(DATA / 'rle-dict-snappy-checksum.parquet')
+        with_checksums = str(DATA / 'datapage_v1-snappy-compressed-checksum.parquet')
         self.assertTrue(all(page['checksum'] for page in listing('pages', with_checksums)))
         self.assertFalse(any(page['checksum'] for page in listing('pages', PLAIN)))
 
@@ -154,7 +154,7 @@ class RowsTest(TemporaryTest):
         for name in ('delta_encoding_optional_column', 'delta_encoding_required_column', 'delta_byte_array',
                      'delta_binary_packed'):
             with self.subTest(name=name):
-                stated = list(csv.reader((DATA / f'{name}_expect.csv').open()))
+                stated = list(csv.reader((DATA / f'{name}_expect.csv').read_text().splitlines()))
                 rows = list(csv.reader(io.StringIO(parquet('cat', str(DATA / f'{name}.parquet')).stdout)))
                 self.assertEqual(len(rows), len(stated))
                 self.assertEqual(rows[1:], stated[1:])
@@ -178,7 +178,7 @@ class RowsTest(TemporaryTest):
         self.assertEqual(parquet('head', PLAIN, '-n', '0', '--select', 'id').stdout, 'id\n')
         self.assertEqual(parquet('cat', PLAIN, '--format', 'none').stdout, '')
         table = parquet('cat', TINY_PAGES, '--format', 'table', '--select', 'id').stdout
-        self.assertEqual(len(table.splitlines()), 7301)
+        self.assertEqual(len(table.splitlines()), 2 + 7300 + 1)
 
     def test_several_files_follow_each_other(self):
         for name in ('b', 'a'):
@@ -194,7 +194,7 @@ class RowsTest(TemporaryTest):
         self.assertIn('nullable.impala.parquet differ from those of', other.stderr)
 
     def test_where(self):
-        rows = list(csv.DictReader((DATA / 'delta_encoding_required_column_expect.csv').open()))
+        rows = list(csv.DictReader((DATA / 'delta_encoding_required_column_expect.csv').read_text().splitlines()))
         path = str(DATA / 'delta_encoding_required_column.parquet')
         columns = parquet('head', path, '-n', '0').stdout.strip().split(',')
         sk = next(name for name in columns if name.startswith('c_customer_sk'))
@@ -254,6 +254,21 @@ class VerifyTest(TemporaryTest):
                 self.assertEqual(report['rows'], rows[name], name)
         self.assertRegex(parquet('verify', PLAIN).stdout, r'plain.parquet: whole, 8 rows, 1 row groups, \d+ pages')
 
+    def test_files_that_three_other_readers_agree_about(self):
+        files = agreed_files()
+        self.assertGreater(len(files), 500)
+        reports = json.loads(parquet('verify', *files, '--output', 'json', code=4).stdout)
+        broken = {}
+        for report in reports:
+            if report['whole']:
+                self.assertEqual(report['rows'], files[report['file']], report['file'])
+            else:
+                broken[pathlib.Path(report['file']).name] = report['problem']['message']
+        # Readers that do not look at checksums and null counts read them all the same.
+        self.assertEqual(sorted(broken), ['datapage_v1-corrupt-checksum.parquet', 'h2oai_group_small.parquet',
+                                          'rle-dict-uncompressed-corrupt-checksum.parquet'])
+        self.assertEqual(broken['h2oai_group_small.parquet'], 'the statistics say 0 nulls, and there are 472')
+
     def test_checksums(self):
         # parquet-testing/data/README.md: pages whose CRC does not match.
         for name in ('datapage_v1-corrupt-checksum.parquet', 'rle-dict-uncompressed-corrupt-checksum.parquet'):
@@ -307,12 +322,15 @@ class VerifyTest(TemporaryTest):
     def test_truncated_files_and_others(self):
         path = pathlib.Path(self.folder, 'x.parquet')
         whole = pathlib.Path(PLAIN).read_bytes()
-        for text in (b'', b'PAR1', whole[:-1], whole[:len(whole) // 2], whole[4:], b'\0' * 100):
+        for text in (b'', b'PAR1', whole[:-1], whole[:len(whole) // 2], b'\0' * 100):
             with self.subTest(size=len(text)):
                 path.write_bytes(text)
                 for verb in ('verify', 'meta', 'count', 'cat'):
                     done = parquet(verb, str(path), code=4)
                     self.assertIn(str(path), done.stderr + done.stdout)
+        path.write_bytes(b'PAR0' + whole[4:])  # its footer is read as ever
+        self.assertIn('does not begin with PAR1', parquet('verify', str(path), code=4).stdout)
+        self.assertEqual(parquet('count', str(path)).stdout, '8\n')
 
 
 class ErrorTest(TemporaryTest):
@@ -329,7 +347,8 @@ class ErrorTest(TemporaryTest):
 
     def test_not_found(self):
         for arguments in [['meta', '/nowhere.parquet'], ['count', self.folder + '/*.parquet'],
-                          ['cat', PLAIN, '--select', 'nothing'], ['pages', PLAIN, '--select', 'nothing'], ['count', PLAIN, '--where', 'nothing = 1'],
+                          ['cat', PLAIN, '--select', 'nothing'], ['pages', PLAIN, '--select', 'nothing'],
+                          ['count', PLAIN, '--where', 'nothing = 1'],
                           ['verify', '/nowhere.parquet']]:
             with self.subTest(arguments=arguments):
                 parquet(*arguments, code=3)

@@ -17,6 +17,7 @@ An entry of corpus.json says how many rows there are and what is compared:
   hash                     of the rows, by two other implementations, "by", that agreed when the entry was made
 or {"error": why}. "reason" explains a choice where foreign readers disagree.
 """
+import contextlib
 import csv
 import gzip
 import json
@@ -58,8 +59,9 @@ def find_files():
 def run(program, path, options):
     """Lines of the program, and the processor time and memory that it took."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen([program, *options, os.path.join(CORPORA, path)], stdout=out, stderr=errors,
-                                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (60, 60)))
+        process = subprocess.Popen([program, *options, os.path.join(CORPORA, path)], stdout=out, stderr=errors)
+        with contextlib.suppress(ProcessLookupError):
+            resource.prlimit(process.pid, resource.RLIMIT_CPU, (60, 60))  # an endless loop ends
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)

@@ -10,8 +10,9 @@
 //   type 3     := array; header is offset_size - 1 :2 | is_large:1
 //                 count:(1|4) offset{count + 1} value{count}
 //
-// A nested value is read without looking at the ones before it. Nothing is trusted: what is asked for is checked against
-// the bytes that are there, and whoever walks a whole value visits no more bytes than it has, however its offsets overlap.
+// A nested value is read without looking at the ones before it. Nothing is trusted: what is asked for is checked
+// against the bytes that are there, and whoever walks a whole value visits no more bytes than it has, however its
+// offsets overlap.
 #pragma once
 
 #include <cstddef>
@@ -132,15 +133,15 @@ class Variant {
 // O(bytes). Throws CorruptError, Error(kUnsupported) beyond kMaxVariantDepth.
 void validate_variant(const Variant& value);
 
-// JSON text, for people: dates, times, timestamps (with "+00:00" where UTC), UUIDs, binary (base64), NaN and infinities as
-// strings; fields in the order of their names. Throws as validate_variant(), Error(kUnsupported) for text that is longer
-// than `bytes_max` (names are written once in the metadata and many times in a text).
+// JSON text, for people: dates, times, timestamps (with "+00:00" where UTC), UUIDs, binary (base64), NaN and infinities
+// as strings; fields in the order of their names. Throws as validate_variant(), Error(kUnsupported) for text that is
+// longer than `bytes_max` (names are written once in the metadata and many times in a text).
 inline constexpr size_t kVariantTextBytesMax = size_t{64} << 20;
 void append_variant_json(std::string& out, const Variant& value, size_t bytes_max = kVariantTextBytesMax);
 
 // Equality of what values mean, whatever their encodings ("Equivalence Class"): integers and decimals by number,
-// timestamps of either unit by instant, short and long strings, objects by names and values, arrays by elements. Float is
-// not double, UTC is not local. Floating point by its bits, but all NaN are one. Throws as validate_variant().
+// timestamps of either unit by instant, short and long strings, objects by names and values, arrays by elements. Float
+// is not double, UTC is not local. Floating point by its bits, but all NaN are one. Throws as validate_variant().
 bool variants_equal(const Variant& left, const Variant& right);
 
 }  // namespace frazil::parquet

@@ -13,8 +13,8 @@
 //   present   object        the fields of both; a field that has columns is taken from them
 //   present   other         CorruptError
 //
-// What comes out is struct<metadata: binary not null, value: binary not null>, the extension type "arrow.parquet.variant",
-// whether the file was shredded or not. Metadata stays as it is: all names must be in it.
+// What comes out is struct<metadata: binary not null, value: binary not null>, the extension type
+// "arrow.parquet.variant", whether the file was shredded or not. Metadata stays as it is: all names must be in it.
 #pragma once
 
 #include <memory>
@@ -30,8 +30,8 @@ namespace frazil::parquet {
 // Variants of one type of shredding.
 class VariantAssembler {
  public:
-  // `stored`: a struct as above, fields in any order, as a BatchReader gives it. Throws CorruptError for a struct that is none,
-  // Error(kUnsupported) for a typed_value of a type that variants do not have.
+  // `stored`: a struct as above, fields in any order, as a BatchReader gives it. Throws CorruptError for a struct that
+  // is none, Error(kUnsupported) for a typed_value of a type that variants do not have.
   explicit VariantAssembler(const DataType& stored);
   ~VariantAssembler();
   VariantAssembler(VariantAssembler&&) noexcept;
@@ -39,8 +39,8 @@ class VariantAssembler {
 
   // struct<metadata, value>.
   static const DataTypePtr& type();
-  // As many variants, null where `stored` is; shares the metadata, and the values too if none is shredded. `stored` is a
-  // validated array of the type. What is in `value` is not looked at but for the fields of objects that are joined
+  // As many variants, null where `stored` is; shares the metadata, and the values too if none is shredded. `stored` is
+  // a validated array of the type. What is in `value` is not looked at but for the fields of objects that are joined
   // (validate_variant() does). Memory comes from the pool, at most a small multiple of what `stored` has. Throws
   // CorruptError that names the row, Error(kUnsupported) past 2^31 - 1 bytes.
   ArrayPtr assemble(const Array& stored, MemoryPool& pool) const;
@@ -54,8 +54,8 @@ class VariantAssembler {
 // A column with variants in it, or without.
 class VariantColumn {
  public:
-  // Finds the variants of a request: groups with that annotation which are asked for as a whole. One that is asked for in
-  // parts stays as it is stored. Throws as the assembler does, with the column's path.
+  // Finds the variants of a request: groups with that annotation which are asked for as a whole. One that is asked for
+  // in parts stays as it is stored. Throws as the assembler does, with the column's path.
   VariantColumn(const FileSchema& schema, const ColumnRequest& request);
   ~VariantColumn();
   VariantColumn(VariantColumn&&) noexcept;

@@ -98,7 +98,8 @@ std::vector<std::string> read_texts(const std::string& path, const std::string& 
 }
 
 // parquet-testing/shredded_variant, made by Iceberg's Java tests: each row of a file equals the variant in
-// case-N_row-M.variant.bin, metadata before value; a row without that file is null. cases.json says which files are errors.
+// case-N_row-M.variant.bin, metadata before value; a row without that file is null. cases.json says which files are
+// errors.
 TEST(VariantShredding, EveryCaseOfParquetTestingIsRead) {
   // Value and typed_value in an element, and in a column; a value that is no object where there are fields (two);
   // an unsigned typed_value, and one of fixed length.
@@ -207,6 +208,7 @@ TEST(VariantShredding, HowRowsAreShreddedDoesNotMatter) {
 }
 
 // Files of one row each, shredded or not, whose values are among those rows.
+// (shredded_timestamp_nanos_tz_positive holds microseconds, whatever its name says.)
 TEST(VariantShredding, FilesOfOneRowHoldTheRowThatTheyAreNamedFor) {
   const std::pair<const char*, size_t> files[] = {{"null", 0},
                                                   {"bool_true", 1},
@@ -489,7 +491,7 @@ TEST(VariantShredding, NullsAndOffsetsAreKept) {
   }
 }
 
-// optional group NAME (LIST) { repeated group list { optional group element (VARIANT) { .. } } }, and a map and a struct.
+// optional group l (LIST) { repeated group list { optional group element (VARIANT) { .. } } }, a map and a struct.
 struct NestedSchema {
   std::vector<SchemaNode> nodes;
   std::vector<uint32_t> leaves;

@@ -41,11 +41,11 @@ constexpr Sample kSamples[] = {
      "such as 🐢, 💖, ♥️, 🎣 and 🤦!!\""},
     {"object_empty", VariantType::kObject, "{}"},
     {"object_nested", VariantType::kObject,
-     R"({"id":1,"observation":{"location":"In the Volcano","time":"12:34:56","value":{"humidity":456,"temperature":123}},)"
-     R"("species":{"name":"lava monster","population":6789}})"},
+     R"({"id":1,"observation":{"location":"In the Volcano","time":"12:34:56","value":)"
+     R"({"humidity":456,"temperature":123}},"species":{"name":"lava monster","population":6789}})"},
     {"object_primitive", VariantType::kObject,
-     R"({"boolean_false_field":false,"boolean_true_field":true,"double_field":1.23456789,"int_field":1,"null_field":null,)"
-     R"("string_field":"Apache Parquet","timestamp_field":"2025-04-16T12:34:56.78"})"},
+     R"({"boolean_false_field":false,"boolean_true_field":true,"double_field":1.23456789,"int_field":1,)"
+     R"("null_field":null,"string_field":"Apache Parquet","timestamp_field":"2025-04-16T12:34:56.78"})"},
     {"primitive_binary", VariantType::kBinary, "\"AxM33q2+78r+\""},
     {"primitive_boolean_false", VariantType::kBool, "false"},
     {"primitive_boolean_true", VariantType::kBool, "true"},

@@ -217,6 +217,14 @@ TEST(Pruning, LosesNoRowOfAnyFileOfOthers) {
   EXPECT_GT(counters.pages_pruned, 0U);
 }
 
+// parquet-cpp-arrow 4.0.1 wrote null counts of 0 for arrays of dictionaries with nulls (ARROW-12513).
+TEST(Pruning, DoesNotBelieveWhatArrowDidNotCount) {
+  Outcome outcome;
+  const std::string path = std::string(FRAZIL_TEST_CORPORA) + "/parquet-extra/duckdb/h2oai/h2oai_group_small.parquet";
+  check_file(path, outcome);
+  EXPECT_GT(outcome.tests, 100U);
+}
+
 TEST(Pruning, FindsTheLeafOfANestedColumn) {
   MemoryPool pool;
   LocalFileSystem files;

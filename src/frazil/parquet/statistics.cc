@@ -75,6 +75,19 @@ bool decimal_bounds_are_corrupt(const SchemaNode& leaf, const WriterVersion& wri
   return false;
 }
 
+// Arrays of dictionaries were written past the statistics: nulls were not counted before 5 (ARROW-12513), of several
+// batches only the first was looked at before 12 (apache/arrow#15042, #34106). Who made a dictionary cannot be told from
+// the file.
+bool dictionaries_were_not_counted(const FileMetadata& metadata, size_t leaf, const WriterVersion& writer) {
+  if (writer.application != "parquet-cpp-arrow" || !writer.before(12, 0)) return false;
+  if (metadata.schema().leaf(leaf).type != PhysicalType::kByteArray) return false;
+  const auto groups = metadata.row_groups();
+  return std::any_of(groups.begin(), groups.end(), [leaf](const RowGroup& group) {
+    const ColumnChunk& chunk = group.columns[leaf];
+    return chunk.declares(Encoding::kPlainDictionary) || chunk.declares(Encoding::kRleDictionary);
+  });
+}
+
 // Shifted by the writer's time zone (parquet-extra/duckdb/corrupt_stats; duckdb#14430).
 bool timestamp_bounds_are_corrupt(const SchemaNode& leaf, const WriterVersion& writer) {
   return leaf.logical.kind == Kind::kTimestamp && writer.application == "Parquet.Net" && writer.before(5, 0);
@@ -158,6 +171,7 @@ WriterVersion parse_writer(std::string_view created_by) {
 StatisticsDecoder::StatisticsDecoder(const FileMetadata& metadata, size_t leaf, DataTypePtr type)
     : leaf_(&metadata.schema().leaf(leaf)), type_(std::move(type)), conversion_(find_conversion(*leaf_, *type_)) {
   const WriterVersion writer = parse_writer(metadata.created_by());
+  trusts_any_ = !dictionaries_were_not_counted(metadata, leaf, writer);
   has_order_ = conversion_ && has_defined_order(*leaf_) && predicate::value_kind(*type_) != ValueKind::kNone &&
                !decimal_bounds_are_corrupt(*leaf_, writer) && !timestamp_bounds_are_corrupt(*leaf_, writer);
   if (leaf < metadata.column_orders().size()) order_ = metadata.column_orders()[leaf];
@@ -211,6 +225,7 @@ predicate::ColumnStatistics StatisticsDecoder::decode(const Statistics& statisti
   predicate::ColumnStatistics result;
   if (row_count < 0) return result;
   result.row_count = row_count;
+  if (!trusts_any_) return result;
   if (statistics.null_count && *statistics.null_count >= 0 && *statistics.null_count <= row_count) {
     result.null_count = statistics.null_count;
   }

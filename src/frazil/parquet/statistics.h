@@ -9,6 +9,8 @@
 //   writer (created_by)                       not believed
 //   parquet-mr before 1.8, unknown writers    min, max of binary types (PARQUET-251: buffers were reused)
 //   parquet-cpp, parquet-cpp-arrow before 4   bounds of decimals on byte arrays (PARQUET-1655)
+//   parquet-cpp-arrow before 12               anything of BYTE_ARRAY chunks with a dictionary: that of arrays of
+//                                             dictionaries was not counted (ARROW-12513, apache/arrow#15042, #34106)
 //   parquet-rs                                bounds of decimals on BYTE_ARRAY (arrow-rs#10860, #11073)
 //   Polars, ClickHouse before 25.8            bounds of decimals on fixed byte arrays: merged as unsigned
 //   hyparquet                                 bounds of decimals: scaled twice
@@ -60,6 +62,7 @@ class StatisticsDecoder {
   DataTypePtr type_;
   std::optional<Conversion> conversion_;
   ColumnOrder order_ = ColumnOrder::kUnknown;
+  bool trusts_any_ = true;
   bool has_order_ = false;          // the type's values are ordered at all
   bool trusts_deprecated_ = false;  // order and writer
   bool trusts_equal_ = false;       // deprecated ones, where both are the same

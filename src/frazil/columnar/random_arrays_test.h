@@ -123,8 +123,7 @@ class RandomArrays {
         return append(builder.as<UnionBuilder>().child(child));
       }
       case Layout::kDictionary:
-        return builder.as<DictionaryBuilder>().append_bytes(
-            is_bytes(type.value_type()->id()) ? text() : fixed(*type.value_type()));
+        return builder.as<DictionaryBuilder>().append_bytes(dictionary_value(*type.value_type()));
       case Layout::kRunEnd: {
         auto& runs = builder.as<RunEndBuilder>();
         append(runs.values());
@@ -163,6 +162,12 @@ class RandomArrays {
     std::vector<Field> out;
     for (int64_t i = 1 + below(3); i > 0; --i) out.push_back(field(std::string(1, static_cast<char>('a' + i)), depth));
     return out;
+  }
+  // No more distinct ones than the smallest type of indices can count.
+  std::string dictionary_value(const DataType& type) {
+    const int64_t number = below(100);
+    if (is_bytes(type.id())) return std::string(static_cast<size_t>(number % 20), '_') + std::to_string(number);
+    return {reinterpret_cast<const char*>(&number), sizeof(number)};
   }
   std::string fixed(const DataType& type) {
     std::string bytes;

@@ -281,11 +281,11 @@ class BatchReader::Impl {
     while (rows_ < rows_target_) {
       if (stride_end_ == rows_) {
         for (RepeatedColumn& column : repeated()) {
-          while (column.complete_rows() <= rows_) {
-            // A piece that wanted memory goes on first: the batch does not depend on when the memory came.
-            if (!column.behind().in_piece() && (column.behind().is_full() || (rows_ > 0 && next_row_passes(column)))) {
+          // A piece that wanted memory goes on first: the batch does not depend on when the memory came. Its page may have
+          // completed the row before it already.
+          while (column.in_piece() || column.complete_rows() <= rows_) {
+            if (!column.in_piece() && (column.behind().is_full() || (rows_ > 0 && next_row_passes(column))))
               return true;
-            }
             if (!in_column(column.behind(), [&] { return column.advance(rows_target_, memory); })) return false;
           }
         }

@@ -11,7 +11,14 @@ namespace frazil::parquet {
 
 // ---- Repeated columns ----
 
+bool RepeatedColumn::in_piece() const {
+  return std::any_of(leaves.begin(), leaves.end(), [](const auto& leaf) { return leaf->in_piece(); });
+}
+
 RepeatedReader& RepeatedColumn::behind() {
+  for (const auto& leaf : leaves) {
+    if (leaf->in_piece()) return *leaf;
+  }
   return **std::min_element(leaves.begin(), leaves.end(), [](const auto& left, const auto& right) {
     return left->complete_rows() < right->complete_rows();
   });

@@ -27,7 +27,9 @@ class RepeatedColumn {
  public:
   std::vector<std::unique_ptr<RepeatedReader>> leaves;  // the first tells most
 
-  // The leaf that is behind the others: the one that advance() moves.
+  // Whether a leaf's piece waits for memory.
+  bool in_piece() const;
+  // The leaf that advance() moves: one that is in a piece, else the one that is behind the others.
   RepeatedReader& behind();
   // Decodes the next piece of it, but no row beyond the batch's first `rows_max`. False for want of memory.
   [[nodiscard]] bool advance(size_t rows_max, MemorySource& memory);

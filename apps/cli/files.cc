@@ -18,11 +18,6 @@
 namespace frazil::cli {
 namespace {
 
-template <typename T>
-Cell optional_cell(const std::optional<T>& value) {
-  return value ? Cell(int64_t{*value}) : Cell(Null{});
-}
-
 json::Value bound_json(const spec::NestedField& field, std::string_view bound) {
   try {
     auto literal = spec::bound_from_bytes(field.type, std::as_bytes(std::span(bound)));

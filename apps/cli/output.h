@@ -58,6 +58,11 @@ struct JsonText {
 };
 using Cell = std::variant<Null, bool, int64_t, double, std::string, JsonText>;
 
+template <typename T>
+Cell optional_cell(const std::optional<T>& value) {
+  return value ? Cell(int64_t{*value}) : Cell(Null{});
+}
+
 struct ListingColumn {
   std::string name;    // the key in JSON
   bool right = false;  // numbers stand right in tables

@@ -83,9 +83,4 @@ size_t reader_threads(Session& session);
 // Of the batches of such a reader.
 inline constexpr size_t kReaderBatchBytes = size_t{4} << 20;
 
-template <typename T>
-Cell optional_cell(const std::optional<T>& value) {
-  return value ? Cell(int64_t{*value}) : Cell(Null{});
-}
-
 }  // namespace frazil::cli

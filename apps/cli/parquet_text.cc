@@ -68,40 +68,14 @@ std::string logical_text(const parquet::LogicalType& type) {
   switch (type.kind) {
     case Kind::kNone:
       return {};
-    case Kind::kString:
-      return "STRING";
-    case Kind::kMap:
-      return "MAP";
-    case Kind::kMapKeyValue:
-      return "MAP_KEY_VALUE";
-    case Kind::kList:
-      return "LIST";
-    case Kind::kEnum:
-      return "ENUM";
     case Kind::kDecimal:
       return message("DECIMAL({},{})", type.precision, type.scale);
-    case Kind::kDate:
-      return "DATE";
     case Kind::kTime:
-      return message("TIME({},{})", unit_text(type.unit), type.is_adjusted_to_utc ? "true" : "false");
     case Kind::kTimestamp:
-      return message("TIMESTAMP({},{})", unit_text(type.unit), type.is_adjusted_to_utc ? "true" : "false");
-    case Kind::kInterval:
-      return "INTERVAL";
+      return message("{}({},{})", to_string(type.kind), unit_text(type.unit),
+                     type.is_adjusted_to_utc ? "true" : "false");
     case Kind::kInteger:
       return message("INTEGER({},{})", int32_t{type.bit_width}, type.is_signed ? "true" : "false");
-    case Kind::kUnknown:
-      return "UNKNOWN";
-    case Kind::kJson:
-      return "JSON";
-    case Kind::kBson:
-      return "BSON";
-    case Kind::kUuid:
-      return "UUID";
-    case Kind::kFloat16:
-      return "FLOAT16";
-    case Kind::kVariant:
-      return "VARIANT";
     case Kind::kGeometry:
       return type.crs.empty() ? "GEOMETRY" : "GEOMETRY(" + printable(type.crs) + ")";
     case Kind::kGeography:
@@ -111,8 +85,9 @@ std::string logical_text(const parquet::LogicalType& type) {
       return "an annotation that is not known";
     case Kind::kMisplaced:
       return std::string(type.misplaced) + ", which this type cannot have";
+    default:
+      return std::string(to_string(type.kind));
   }
-  return {};
 }
 
 std::string_view repetition_text(parquet::Repetition repetition) {

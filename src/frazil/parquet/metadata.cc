@@ -208,50 +208,6 @@ LogicalType from_converted(int32_t converted, int32_t precision, int32_t scale) 
   }
 }
 
-std::string_view annotation_name(LogicalType::Kind kind) {
-  using Kind = LogicalType::Kind;
-  switch (kind) {
-    case Kind::kString:
-      return "STRING";
-    case Kind::kMap:
-      return "MAP";
-    case Kind::kMapKeyValue:
-      return "MAP_KEY_VALUE";
-    case Kind::kList:
-      return "LIST";
-    case Kind::kEnum:
-      return "ENUM";
-    case Kind::kDecimal:
-      return "DECIMAL";
-    case Kind::kDate:
-      return "DATE";
-    case Kind::kTime:
-      return "TIME";
-    case Kind::kTimestamp:
-      return "TIMESTAMP";
-    case Kind::kInterval:
-      return "INTERVAL";
-    case Kind::kInteger:
-      return "INTEGER";
-    case Kind::kJson:
-      return "JSON";
-    case Kind::kBson:
-      return "BSON";
-    case Kind::kUuid:
-      return "UUID";
-    case Kind::kFloat16:
-      return "FLOAT16";
-    case Kind::kVariant:
-      return "VARIANT";
-    case Kind::kGeometry:
-      return "GEOMETRY";
-    case Kind::kGeography:
-      return "GEOGRAPHY";
-    default:
-      return "none";
-  }
-}
-
 // Whether the annotation says something about values of that physical type.
 bool fits(const LogicalType& logical, PhysicalType type, int32_t type_length) {
   using Kind = LogicalType::Kind;
@@ -430,7 +386,7 @@ class FooterParser {
       throw_corrupt(offset(), "schema: column '{}' is FIXED_LEN_BYTE_ARRAY({})", node.name, node.type_length);
     }
     if (!fits(node.logical, node.type, node.type_length)) {
-      const std::string_view name = annotation_name(node.logical.kind);
+      const std::string_view name = to_string(node.logical.kind);
       node.logical = LogicalType{};
       node.logical.kind = LogicalType::Kind::kMisplaced;
       node.logical.misplaced = name;

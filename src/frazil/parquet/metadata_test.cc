@@ -173,20 +173,23 @@ TEST(Schema, ForgedListSizesTakeNoMemory) {
   }
 }
 
+// Elements of a schema: a group, a leaf.
+ThriftWriter group(std::string_view name, int repetition, int children, int converted) {
+  ThriftWriter writer;
+  writer.i32(3, repetition).binary(4, name).i32(5, children);
+  if (converted >= 0) writer.i32(6, converted);
+  return writer;
+}
+
+ThriftWriter leaf(std::string_view name, int repetition, int type, int converted) {
+  ThriftWriter writer;
+  writer.i32(1, type).i32(3, repetition).binary(4, name);
+  if (converted >= 0) writer.i32(6, converted);
+  return writer;
+}
+
 // LogicalTypes.md "Lists", backward-compatibility rules, each as the document shows it.
 TEST(Schema, UnderstandsEveryFormOfLists) {
-  const auto group = [](std::string_view name, int repetition, int children, int converted) {
-    ThriftWriter writer;
-    writer.i32(3, repetition).binary(4, name).i32(5, children);
-    if (converted >= 0) writer.i32(6, converted);
-    return writer;
-  };
-  const auto leaf = [](std::string_view name, int repetition, int type, int converted) {
-    ThriftWriter writer;
-    writer.i32(1, type).i32(3, repetition).binary(4, name);
-    if (converted >= 0) writer.i32(6, converted);
-    return writer;
-  };
   const ThriftWriter root = ThriftWriter().binary(4, "root").i32(5, 1);
   struct Case {
     std::string type;
@@ -216,18 +219,6 @@ TEST(Schema, UnderstandsEveryFormOfLists) {
 TEST(Schema, UnderstandsEveryFormOfMaps) {
   constexpr int kMap = 1;
   constexpr int kMapKeyValue = 2;
-  const auto group = [](std::string_view name, int repetition, int children, int converted) {
-    ThriftWriter writer;
-    writer.i32(3, repetition).binary(4, name).i32(5, children);
-    if (converted >= 0) writer.i32(6, converted);
-    return writer;
-  };
-  const auto leaf = [](std::string_view name, int repetition, int type, int converted) {
-    ThriftWriter writer;
-    writer.i32(1, type).i32(3, repetition).binary(4, name);
-    if (converted >= 0) writer.i32(6, converted);
-    return writer;
-  };
   const ThriftWriter root = ThriftWriter().binary(4, "root").i32(5, 1);
   const ThriftWriter key = leaf("key", 0, 6, 0);
   const ThriftWriter value = leaf("value", 1, 1, -1);

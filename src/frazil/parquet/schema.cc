@@ -164,4 +164,50 @@ void add_extension(const SchemaNode& leaf, Metadata& metadata) {
   }
 }
 
+std::string_view to_string(LogicalType::Kind kind) {
+  using Kind = LogicalType::Kind;
+  switch (kind) {
+    case Kind::kString:
+      return "STRING";
+    case Kind::kMap:
+      return "MAP";
+    case Kind::kMapKeyValue:
+      return "MAP_KEY_VALUE";
+    case Kind::kList:
+      return "LIST";
+    case Kind::kEnum:
+      return "ENUM";
+    case Kind::kDecimal:
+      return "DECIMAL";
+    case Kind::kDate:
+      return "DATE";
+    case Kind::kTime:
+      return "TIME";
+    case Kind::kTimestamp:
+      return "TIMESTAMP";
+    case Kind::kInterval:
+      return "INTERVAL";
+    case Kind::kInteger:
+      return "INTEGER";
+    case Kind::kUnknown:
+      return "UNKNOWN";
+    case Kind::kJson:
+      return "JSON";
+    case Kind::kBson:
+      return "BSON";
+    case Kind::kUuid:
+      return "UUID";
+    case Kind::kFloat16:
+      return "FLOAT16";
+    case Kind::kVariant:
+      return "VARIANT";
+    case Kind::kGeometry:
+      return "GEOMETRY";
+    case Kind::kGeography:
+      return "GEOGRAPHY";
+    default:
+      return "none";
+  }
+}
+
 }  // namespace frazil::parquet

@@ -56,6 +56,9 @@ struct LogicalType {
   std::string_view misplaced;  // kMisplaced: the annotation, "INTEGER", "TIMESTAMP" ...
 };
 
+// "DECIMAL", "MAP_KEY_VALUE": as the specification spells it; "none" for what it does not have.
+std::string_view to_string(LogicalType::Kind kind);
+
 struct SchemaNode {
   std::string_view name;  // a slice of the footer
   std::optional<int32_t> field_id;

@@ -165,7 +165,6 @@ void add_extension(const SchemaNode& leaf, Metadata& metadata) {
 }
 
 std::string_view to_string(LogicalType::Kind kind) {
-  using Kind = LogicalType::Kind;
   switch (kind) {
     case Kind::kString:
       return "STRING";

@@ -16,5 +16,6 @@ frazil_layer(manifest DEPENDS base memory columnar json io avro spec)
 frazil_layer(catalog DEPENDS base memory json io spec LIBRARIES PkgConfig::sqlite3 PkgConfig::yaml)
 frazil_layer(scan THREADS DEPENDS base memory runtime columnar io predicate parquet avro spec manifest
              TEST_DEPENDS catalog testing)
+frazil_layer(write THREADS DEPENDS base memory runtime columnar io parquet spec manifest TEST_DEPENDS testing)
 frazil_layer(table DEPENDS base memory runtime columnar io spec manifest catalog scan)
 frazil_layer(testing DEPENDS base memory runtime columnar json io)

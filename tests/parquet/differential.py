@@ -114,7 +114,9 @@ def offered(writer, kind):
     if pa.types.is_float16(kind):
         return False
     if writer == "duckdb":  # has no time below microseconds; wide dates fit
-        return not pa.types.is_dictionary(kind) and kind != pa.time64("ns")
+        # DuckDB 2.0.1 copies [null, {f: null}, {f: "a"}, {f: "b"}] as [null, {f: null}, {f: "\\0"}, {f: "a"}] where f is a
+        # fixed_size_binary; to its Parquet files they are BYTE_ARRAY, as those of pa.binary() are.
+        return not (pa.types.is_dictionary(kind) or pa.types.is_fixed_size_binary(kind) or kind == pa.time64("ns"))
     return not (pa.types.is_dictionary(kind) or pa.types.is_timestamp(kind) and kind.unit == "s")
 
 
@@ -312,7 +314,7 @@ def check(program, seed, folder):
         return None
     rng = random.Random(seed + 1)
     arguments = ["--batch-rows", str(rng.choice([1, 7, 1000, 65536])),
-                 "--batch-bytes", str(rng.choice([1, 1000, 1 << 26])), "--checksums", "--utf8"]
+                 "--batch-bytes", str(rng.choice([1, rng.randrange(1, 400), 1000, 1 << 26])), "--checksums", "--utf8"]
     result = subprocess.run([program, *arguments, path], capture_output=True, timeout=300)
     problem = problem_of(result, columns, rows)
     if problem:

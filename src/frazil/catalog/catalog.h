@@ -1,9 +1,11 @@
-// Catalogs: who knows which tables there are and where the current metadata of each is. Reading side.
+// Catalogs: who knows which tables there are and where the current metadata of each is.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,14 +13,32 @@
 #include "frazil/catalog/configuration.h"
 #include "frazil/catalog/identifier.h"
 #include "frazil/io/file_system.h"
+#include "frazil/spec/new_table.h"
 #include "frazil/spec/table_metadata.h"
+#include "frazil/spec/table_update.h"
 
 namespace frazil {
+class Context;
 class FileSystems;
 class MemoryPool;
 }  // namespace frazil
 
 namespace frazil::catalog {
+
+class TableStore;
+
+// What must survive what before a commit is acknowledged.
+enum class Durability : uint8_t {
+  // A killed process loses nothing: what is written is with the operating system. A power cut may lose the last commits;
+  // the SQLite database itself stays whole. As with every other implementation.
+  kProcess,
+  // A power cut loses nothing: each file and each changed folder is synced before the commit.
+  kFull,
+};
+
+struct CommitOptions {
+  Durability durability = Durability::kProcess;
+};
 
 // A table as it was at one moment: everything that planning and scanning need. Copies are cheap.
 struct LoadedTable {
@@ -32,9 +52,34 @@ struct LoadedTable {
   std::shared_ptr<FileSystem> files;
   // What the user should know, a line each: "recorded at a, found at b: ...".
   std::vector<std::string> notices;
+  // Where its next version goes; nullptr for metadata that belongs to no catalog and no path. Lives on its own: the
+  // catalog may be gone.
+  std::shared_ptr<TableStore> store = nullptr;
 };
 
-// Thread-safe. Errors: Error(kNotFound) for what does not exist, IoError, CorruptError, Error(kPermission).
+// One table's place in a catalog, or its folder. Thread-safe.
+class TableStore {
+ public:
+  virtual ~TableStore() = default;
+
+  // The table as it is now.
+  virtual LoadedTable load() = 0;
+
+  // Makes `updates` of `base` the table's next version: checks the requirements, applies, writes the metadata file and
+  // puts it in the place of base.metadata_location by one atomic step. `base` is what load() or commit() gave; no
+  // updates: gives `base`. Afterwards, with write.metadata.delete-after-commit.enabled, metadata files that fell out of
+  // the log are deleted.
+  //
+  // Throws ConflictError if the table is no longer `base` (nothing has changed, nothing is left behind),
+  // CommitStateUnknownError if the step was taken and its outcome could not be found out, Error(kUnsupported) for a
+  // table that can only be read. Any other error: the table is as before and what was written is removed.
+  virtual LoadedTable commit(Context& context, const LoadedTable& base,
+                             std::span<const spec::TableRequirement> requirements,
+                             std::span<const spec::TableUpdate> updates, const CommitOptions& options = {}) = 0;
+};
+
+// Thread-safe. Errors: Error(kNotFound) for what does not exist, IoError, CorruptError, Error(kPermission). What writes
+// makes the catalog's database if there is none; an error leaves everything as it was, but for CommitStateUnknownError.
 class Catalog {
  public:
   virtual ~Catalog() = default;
@@ -51,6 +96,25 @@ class Catalog {
   virtual std::vector<TableIdentifier> list_tables(const Namespace& levels) = 0;
   // Reads the current metadata. Throws Error(kNotFound), Error(kUnsupported) for a view.
   virtual LoadedTable load_table(const TableIdentifier& identifier) = 0;
+
+  // The namespaces above need not exist. Throws Error(kAlreadyExists), Error(kInvalidArgument) for the root.
+  virtual void create_namespace(const Namespace& levels, const Properties& properties = {}) = 0;
+  // Throws Error(kNotFound), Error(kInvalidArgument) if there are tables, views or namespaces in it.
+  virtual void drop_namespace(const Namespace& levels) = 0;
+  // Throws Error(kNotFound), Error(kInvalidArgument) for a key that is both set and removed.
+  virtual void update_namespace_properties(const Namespace& levels, const Properties& updates,
+                                           std::span<const std::string> removals) = 0;
+
+  // Without a location in `table` it is "<location of the namespace>/<name>" if the namespace has the property
+  // "location", else "<warehouse>/<namespace>/<name>", with "-<8 hex digits>" behind if there is a table in that folder
+  // (dropped without purge, or renamed). Throws Error(kAlreadyExists), Error(kNotFound) if the namespace does not
+  // exist, and as new_table_metadata().
+  virtual LoadedTable create_table(Context& context, const TableIdentifier& identifier, const spec::NewTable& table,
+                                   const CommitOptions& options = {}) = 0;
+  // Forgets the table; its files stay (commit/purge.h deletes those of a LoadedTable). Throws Error(kNotFound).
+  virtual void drop_table(const TableIdentifier& identifier) = 0;
+  // Its files stay where they are. Throws Error(kNotFound) also for the namespace of `to`, Error(kAlreadyExists).
+  virtual void rename_table(const TableIdentifier& from, const TableIdentifier& to) = 0;
 };
 
 struct CatalogOptions {

@@ -242,4 +242,31 @@ LoadedTable SqlCatalog::load_table(const TableIdentifier& identifier) {
   return table;
 }
 
+namespace {
+
+[[noreturn]] void throw_read_only() {
+  throw_error(ErrorKind::kUnsupported, "SQL catalogs are not written to yet");
+}
+
+}  // namespace
+
+void SqlCatalog::create_namespace(const Namespace&, const Properties&) {
+  throw_read_only();
+}
+void SqlCatalog::drop_namespace(const Namespace&) {
+  throw_read_only();
+}
+void SqlCatalog::update_namespace_properties(const Namespace&, const Properties&, std::span<const std::string>) {
+  throw_read_only();
+}
+LoadedTable SqlCatalog::create_table(Context&, const TableIdentifier&, const spec::NewTable&, const CommitOptions&) {
+  throw_read_only();
+}
+void SqlCatalog::drop_table(const TableIdentifier&) {
+  throw_read_only();
+}
+void SqlCatalog::rename_table(const TableIdentifier&, const TableIdentifier&) {
+  throw_read_only();
+}
+
 }  // namespace frazil::catalog

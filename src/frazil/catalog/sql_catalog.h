@@ -32,6 +32,14 @@ class SqlCatalog final : public Catalog {
   Properties namespace_properties(const Namespace& levels) override EXCLUDES(mutex_);
   std::vector<TableIdentifier> list_tables(const Namespace& levels) override EXCLUDES(mutex_);
   LoadedTable load_table(const TableIdentifier& identifier) override EXCLUDES(mutex_);
+  void create_namespace(const Namespace& levels, const Properties& properties) override;
+  void drop_namespace(const Namespace& levels) override;
+  void update_namespace_properties(const Namespace& levels, const Properties& updates,
+                                   std::span<const std::string> removals) override;
+  LoadedTable create_table(Context& context, const TableIdentifier& identifier, const spec::NewTable& table,
+                           const CommitOptions& options) override;
+  void drop_table(const TableIdentifier& identifier) override;
+  void rename_table(const TableIdentifier& from, const TableIdentifier& to) override;
 
  private:
   // The open database with what is known of its layout.

@@ -30,8 +30,16 @@ Buffer MutableBuffer::freeze() && {
 MemoryPool::MemoryPool(Options options)
     : state_(PoolFamily::open(options, options.parent == nullptr ? nullptr : options.parent->state_)) {}
 
+MemoryPool::MemoryPool(Reservation& reservation) : state_(reservation.pool().state_), reservation_(&reservation) {}
+
 MemoryPool::~MemoryPool() {
-  state_->family->close(*state_);
+  if (reservation_ == nullptr) state_->family->close(*state_);
+}
+
+size_t* MemoryPool::promise_for(size_t bytes) noexcept {
+  if (reservation_ == nullptr) return nullptr;
+  asked_bytes_ += std::min(bytes, SIZE_MAX - asked_bytes_);
+  return &reservation_->available_;
 }
 
 size_t MemoryPool::block_bytes(size_t size) noexcept {
@@ -39,11 +47,11 @@ size_t MemoryPool::block_bytes(size_t size) noexcept {
 }
 
 MutableBuffer MemoryPool::allocate(size_t size) {
-  return PoolState::wrap(state_->family->allocate(*state_, size, nullptr), size);
+  return PoolState::wrap(state_->family->allocate(*state_, size, promise_for(block_bytes(size))), size);
 }
 
 MutableBuffer MemoryPool::allocate_zeroed(size_t size) {
-  Block& block = state_->family->allocate(*state_, size, nullptr);
+  Block& block = state_->family->allocate(*state_, size, promise_for(block_bytes(size)));
   MutableBuffer buffer = PoolState::wrap(block, size);
   if (!block.is_zero) std::memset(buffer.data(), 0, size);
   return buffer;
@@ -58,15 +66,19 @@ Buffer MemoryPool::copy(std::span<const std::byte> bytes) {
 
 std::optional<Reservation> MemoryPool::try_reserve(size_t bytes) {
   if (!state_->family->try_promise(*state_, bytes)) return std::nullopt;
-  return Reservation(*this, bytes);
+  return Reservation(owner(), bytes);
 }
 
 Reservation MemoryPool::reserve(size_t bytes) {
   state_->family->promise(*state_, bytes);
-  return Reservation(*this, bytes);
+  return Reservation(owner(), bytes);
 }
 
 void MemoryPool::charge(size_t bytes) {
+  if (promise_for(bytes) != nullptr) {
+    const size_t promised = reservation_->available();
+    reservation_->shrink(promised - std::min(promised, bytes));
+  }
   state_->family->charge(*state_, bytes);
 }
 void MemoryPool::discharge(size_t bytes) noexcept {

@@ -133,6 +133,10 @@ class MemoryPool {
 
   MemoryPool() : MemoryPool(Options{}) {}
   explicit MemoryPool(Options options);
+  // No pool of its own but a way into the reservation's: blocks use up the promise first, so that code which takes
+  // memory of a pool can run on what it was promised. Blocks, charges and reservations belong to the reservation's pool
+  // and outlive this object, which the reservation outlives. One thread at a time, as the reservation.
+  explicit MemoryPool(Reservation& reservation);
   // Blocks still in use stay valid; they free themselves when their last Buffer goes.
   ~MemoryPool();
   MemoryPool(const MemoryPool&) = delete;
@@ -160,6 +164,10 @@ class MemoryPool {
   // Gives all idle blocks back to the operating system.
   void trim() noexcept;
 
+  // Of a way into a reservation: what it had to offer for everything that was asked for until now, the block that could
+  // not be had included.
+  size_t asked_bytes() const noexcept { return asked_bytes_; }
+
   size_t budget_bytes() const noexcept;
   // budget - in use - promised, with the parent's limit considered.
   size_t available_bytes() const noexcept;
@@ -173,7 +181,13 @@ class MemoryPool {
 
  private:
   friend class Reservation;
+  MemoryPool& owner() noexcept { return reservation_ != nullptr ? reservation_->pool() : *this; }
+  // The promise to use up for `bytes`.
+  size_t* promise_for(size_t bytes) noexcept;
+
   PoolState* const state_;
+  Reservation* const reservation_ = nullptr;
+  size_t asked_bytes_ = 0;
 };
 
 }  // namespace frazil

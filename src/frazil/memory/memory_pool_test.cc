@@ -326,6 +326,33 @@ TEST(Reservation, HoldsAgainstOthersWhateverTheSizes) {
 
 // ---- parents ----
 
+TEST(Reservation, LetsCodeThatKnowsPoolsUseItUp) {
+  MemoryPool pool({.budget_bytes = 8 * kMiB});
+  Reservation mine = pool.reserve(4 * kMiB);
+  Reservation others = pool.reserve(4 * kMiB);
+  Buffer kept;
+  std::optional<Reservation> inner;
+  {
+    MemoryPool way(mine);
+    EXPECT_EQ(way.available_bytes(), 0u);
+    kept = way.allocate(kMiB).freeze();
+    EXPECT_EQ(mine.available(), 4 * kMiB - MemoryPool::block_bytes(kMiB));
+    way.charge(kMiB);
+    EXPECT_EQ(way.asked_bytes(), MemoryPool::block_bytes(kMiB) + kMiB);
+    // What does not fit takes nothing, and says what would have been enough.
+    EXPECT_THROW(way.allocate(4 * kMiB), MemoryLimitError);
+    EXPECT_EQ(way.asked_bytes(), MemoryPool::block_bytes(kMiB) + kMiB + MemoryPool::block_bytes(4 * kMiB));
+    EXPECT_EQ(mine.available(), 3 * kMiB - MemoryPool::block_bytes(kMiB));
+    inner = way.try_reserve(0);
+  }
+  EXPECT_FALSE(inner->try_grow(1)) << "the other promise stands";
+  others = Reservation();
+  EXPECT_TRUE(inner->try_grow(4 * kMiB)) << "made through it, a reservation is the pool's";
+  pool.discharge(kMiB);
+  kept = Buffer();
+  EXPECT_EQ(in_use(pool), 0u);
+}
+
 TEST(MemoryPool, CountsAndCapsItsChildren) {
   size_t block = MemoryPool::block_bytes(kMiB);
   MemoryPool parent({.budget_bytes = 4 * block});

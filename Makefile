@@ -62,7 +62,8 @@ bench-micro: ## run the microbenchmarks that FILTER (a regular expression) fits,
 	@tools/setup.sh test
 	@tools/bench_micro.sh "$(FILTER)" $(LAYERS)
 
-install: build ## install into PREFIX (default /usr/local), below DESTDIR
+install: build ## install program, library and headers into PREFIX (default /usr/local), below DESTDIR
+	@tools/build.sh release frazil_shared frazil_static
 	@cmake --install build/release --prefix $(PREFIX)
 
 clean: ## remove build/

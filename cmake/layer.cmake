@@ -24,7 +24,9 @@ function(frazil_layer name)
   add_library(frazil_${name} STATIC ${sources})
   target_include_directories(frazil_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(frazil_${name} PUBLIC ${depends} PRIVATE ${LAYER_LIBRARIES})
-  set_property(GLOBAL APPEND PROPERTY FRAZIL_LAYERS frazil_${name})
+  # What cmake/library.cmake puts together.
+  set_property(GLOBAL APPEND PROPERTY FRAZIL_LAYERS ${name})
+  set_property(GLOBAL APPEND PROPERTY FRAZIL_LIBRARIES ${LAYER_LIBRARIES})
 
   if(FRAZIL_TESTS AND tests)
     add_executable(frazil_${name}_test ${tests})

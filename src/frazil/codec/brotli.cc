@@ -1,71 +1,31 @@
 #include "frazil/codec/brotli.h"
 
-#include <cstdlib>
-#include <exception>
+#include <algorithm>
+#include <bit>
 #include <memory>
-#include <new>
 
 #include <brotli/decode.h>
+#include <brotli/encode.h>
 
-#include "frazil/memory/memory_pool.h"
+#include "frazil/base/error.h"
+#include "frazil/codec/charged_heap.h"
+#include "frazil/codec/compress_one.h"
 
 namespace frazil {
 
 namespace {
 
-// Blocks of the library, each with its size in front. Exceptions cannot pass through C, so the first is kept.
-class BrotliHeap {
- public:
-  explicit BrotliHeap(MemoryPool& pool) : pool_(&pool) {}
-
-  static void* allocate(void* heap, size_t size) noexcept { return static_cast<BrotliHeap*>(heap)->do_allocate(size); }
-  static void free(void* heap, void* block) noexcept { static_cast<BrotliHeap*>(heap)->do_free(block); }
-
-  void rethrow() const {
-    if (failure_ != nullptr) std::rethrow_exception(failure_);
-  }
-
- private:
-  static constexpr size_t kHeaderBytes = alignof(std::max_align_t);
-
-  void* do_allocate(size_t size) noexcept {
-    try {
-      pool_->charge(size + kHeaderBytes);
-    } catch (...) {
-      if (failure_ == nullptr) failure_ = std::current_exception();
-      return nullptr;
-    }
-    void* const block = std::malloc(size + kHeaderBytes);
-    if (block == nullptr) {
-      pool_->discharge(size + kHeaderBytes);
-      if (failure_ == nullptr) failure_ = std::make_exception_ptr(std::bad_alloc());
-      return nullptr;
-    }
-    *static_cast<size_t*>(block) = size + kHeaderBytes;
-    return static_cast<std::byte*>(block) + kHeaderBytes;
-  }
-
-  void do_free(void* block) noexcept {
-    if (block == nullptr) return;
-    void* const start = static_cast<std::byte*>(block) - kHeaderBytes;
-    pool_->discharge(*static_cast<size_t*>(start));
-    std::free(start);
-  }
-
-  MemoryPool* pool_;
-  std::exception_ptr failure_;
-};
-
 struct DestroyState {
   void operator()(BrotliDecoderState* state) const noexcept { BrotliDecoderDestroyInstance(state); }
+  void operator()(BrotliEncoderState* state) const noexcept { BrotliEncoderDestroyInstance(state); }
 };
 
 }  // namespace
 
 std::optional<size_t> attempt_brotli(MemoryPool& pool, Bytes input, std::span<std::byte> output) {
-  BrotliHeap heap(pool);
+  ChargedHeap heap(pool);
   const std::unique_ptr<BrotliDecoderState, DestroyState> state(
-      BrotliDecoderCreateInstance(&BrotliHeap::allocate, &BrotliHeap::free, &heap));
+      BrotliDecoderCreateInstance(&ChargedHeap::allocate, &ChargedHeap::free, &heap));
   if (state == nullptr) heap.rethrow();
   size_t input_left = input.size();
   const uint8_t* next_input = reinterpret_cast<const uint8_t*>(input.data());
@@ -85,6 +45,40 @@ std::optional<size_t> attempt_brotli(MemoryPool& pool, Bytes input, std::span<st
       throw_damaged("brotli", BrotliDecoderErrorString(BrotliDecoderGetErrorCode(state.get())));
   }
   throw_damaged("brotli", "unknown result");
+}
+
+std::optional<size_t> compress_brotli(MemoryPool& pool, int level, Bytes input, std::span<std::byte> output) {
+  ChargedHeap heap(pool);
+  const std::unique_ptr<BrotliEncoderState, DestroyState> state(
+      BrotliEncoderCreateInstance(&ChargedHeap::allocate, &ChargedHeap::free, &heap));
+  if (state == nullptr) heap.rethrow();
+  // A window beyond the input would only take memory, here and where it is read.
+  const int window_bits = std::clamp(static_cast<int>(std::bit_width(input.size())), BROTLI_MIN_WINDOW_BITS,
+                                     static_cast<int>(BROTLI_DEFAULT_WINDOW));
+  BrotliEncoderSetParameter(state.get(), BROTLI_PARAM_QUALITY, static_cast<uint32_t>(level));
+  BrotliEncoderSetParameter(state.get(), BROTLI_PARAM_LGWIN, static_cast<uint32_t>(window_bits));
+  BrotliEncoderSetParameter(state.get(), BROTLI_PARAM_SIZE_HINT,
+                            static_cast<uint32_t>(std::min<size_t>(input.size(), 1 << 30)));
+  size_t input_left = input.size();
+  const uint8_t* next_input = reinterpret_cast<const uint8_t*>(input.data());
+  size_t output_left = output.size();
+  uint8_t* next_output = reinterpret_cast<uint8_t*>(output.data());
+  size_t total = 0;
+  while (!BrotliEncoderIsFinished(state.get())) {
+    if (!BrotliEncoderCompressStream(state.get(), BROTLI_OPERATION_FINISH, &input_left, &next_input, &output_left,
+                                     &next_output, &total)) {
+      heap.rethrow();
+      throw_error(ErrorKind::kInternal, "brotli failed on {} bytes", input.size());
+    }
+    if (output_left == 0 && !BrotliEncoderIsFinished(state.get())) return std::nullopt;
+  }
+  return total;
+}
+
+size_t brotli_bound(size_t input_size) {
+  // The library's bound holds from quality 2 on. Below it a block of 16 KiB at least is stored if it does not shrink,
+  // at the cost of a few bytes.
+  return BrotliEncoderMaxCompressedSize(input_size) + input_size / 512 + 64;
 }
 
 }  // namespace frazil

@@ -18,8 +18,8 @@ namespace frazil {
 //   none, snappy             0          0
 //   deflate, zlib, gzip      0..12      6         libdeflate's: 10 and up are slow searches for the best
 //   brotli                   0..11      5         quality
-//   zstd                     -131072..22, but 0   3         negative ones are fast; 20 and up take hundreds of MiB
-//   lz4 raw, frame, hadoop   1..12      1         1 is fast LZ4; 2 and up are LZ4HC, which has 3 for 2
+//   zstd                     -131072..22  3       negative ones are fast, 0 is 3; 20 and up take hundreds of MiB
+//   lz4 raw, frame, hadoop   1..12      1         1 is fast LZ4; 2 and up are LZ4HC, where 2 is 3
 struct LevelRange {
   int min = 0;
   int max = 0;

@@ -10,6 +10,8 @@ frazil_layer(json DEPENDS base memory)
 frazil_layer(io THREADS DEPENDS base memory runtime)
 frazil_layer(predicate DEPENDS base memory columnar)
 frazil_layer(parquet DEPENDS base memory columnar codec io predicate LIBRARIES PkgConfig::xxhash)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/frazil/parquet/writer_options.cc
+                            PROPERTIES COMPILE_DEFINITIONS FRAZIL_VERSION="${FRAZIL_VERSION}")
 frazil_layer(avro DEPENDS base memory columnar codec json io)
 frazil_layer(spec DEPENDS base memory columnar codec json)
 frazil_layer(manifest DEPENDS base memory columnar json io avro spec)

@@ -82,6 +82,11 @@ void ThriftWriter::begin_struct(int id) {
   begin_element();
 }
 
+void ThriftWriter::struct_bytes(int id, std::span<const std::byte> bytes) {
+  header(id, ThriftType::kStruct);
+  out_.append(bytes.data(), bytes.size());
+}
+
 void ThriftWriter::begin_element() {
   if (depth_ + 1 >= last_ids_.size()) throw_error(ErrorKind::kInternal, "thrift: structs nest too deep");
   last_ids_[++depth_] = 0;

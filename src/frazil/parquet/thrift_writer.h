@@ -46,6 +46,8 @@ class ThriftWriter {
     end_struct();
   }
   void begin_struct(int id);
+  // A struct that was written before: all that its writer gave, finish() included.
+  void struct_bytes(int id, std::span<const std::byte> bytes);
   // `count` elements follow, by the functions below.
   void begin_list(int id, ThriftType element, size_t count);
 

@@ -104,6 +104,22 @@ TEST_F(ThriftWriterTest, IsReadBack) {
   EXPECT_EQ(reader.position(), bytes.size());
 }
 
+TEST_F(ThriftWriterTest, TakesStructsThatWereWrittenBefore) {
+  ThriftWriter inner(out_);
+  inner.i32(1, 7);
+  inner.finish();
+  const Buffer bytes = out_.freeze();
+  ThriftWriter writer(out_);
+  writer.struct_bytes(3, bytes.span());
+  writer.i32(4, 1);
+  writer.finish();
+  EXPECT_EQ(hex(),
+            "3c"
+            "150e00"
+            "1502"
+            "00");
+}
+
 TEST_F(ThriftWriterTest, RefusesFieldsOutOfOrder) {
   ThriftWriter writer(out_);
   writer.i32(2, 1);

@@ -45,8 +45,10 @@ class WriteSchema {
   std::span<const LeafDescription> leaves() const { return leaves_; }
   // The node of field `column` of the Arrow schema; its leaves are [first_leaf, first_leaf + leaf_count).
   const SchemaNode& column_node(size_t column) const { return nodes_[column_nodes_[column]]; }
-  // The leaf of that path: as it stands in the file ("points.list.element.x"), or as Iceberg names columns, without the
-  // groups that only repeat ("points.element.x", "props.key", "props.value"). Linear.
+  // The names from a column down to `node`, without the groups that only repeat: as Iceberg names columns.
+  std::string column_name(uint32_t node) const;
+  // The leaf of that path: as it stands in the file ("points.list.element.x"), or by column_name()
+  // ("points.element.x", "props.key", "props.value"). Linear.
   std::optional<size_t> find_leaf(std::string_view path) const;
 
  private:

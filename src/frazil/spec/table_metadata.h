@@ -40,6 +40,9 @@ struct EncryptedKey {
   json::Object extra;
 };
 
+EncryptedKey encrypted_key_from_json(const json::Value& value);
+json::Value encrypted_key_to_json(const EncryptedKey& key);
+
 struct TableMetadata {
   int format_version = 2;
   std::optional<std::string> table_uuid;  // required since v2

@@ -158,16 +158,7 @@ void read_row_ids_and_keys(ObjectReader& reader, TableMetadata& metadata) {
   metadata.next_row_id = next_row_id.value_or(0);
   const json::Array* keys = reader.optional_array("encryption-keys");
   if (keys == nullptr) return;
-  for (const json::Value& item : *keys) {
-    ObjectReader each(item, "encryption key");
-    EncryptedKey key;
-    key.key_id = each.required_string("key-id");
-    key.encrypted_key_metadata = each.required_string("encrypted-key-metadata");
-    key.encrypted_by_id = each.optional_string("encrypted-by-id");
-    key.properties = each.optional_texts("properties");
-    key.extra = each.rest();
-    metadata.encryption_keys.push_back(std::move(key));
-  }
+  for (const json::Value& item : *keys) metadata.encryption_keys.push_back(encrypted_key_from_json(item));
 }
 
 template <typename Item, typename ToJson>
@@ -176,18 +167,6 @@ json::Value list_to_json(const std::vector<Item>& items, ToJson&& to_json) {
   array.reserve(items.size());
   for (const Item& item : items) array.push_back(to_json(item));
   return json::Value(std::move(array));
-}
-
-json::Value keys_to_json(const std::vector<EncryptedKey>& keys) {
-  return list_to_json(keys, [](const EncryptedKey& key) {
-    json::Object object;
-    object.emplace_back("key-id", json::Value(key.key_id));
-    object.emplace_back("encrypted-key-metadata", json::Value(key.encrypted_key_metadata));
-    if (key.encrypted_by_id) object.emplace_back("encrypted-by-id", json::Value(*key.encrypted_by_id));
-    if (!key.properties.empty()) object.emplace_back("properties", texts_to_json(key.properties));
-    append_extra(object, key.extra);
-    return json::Value(std::move(object));
-  });
 }
 
 json::Value snapshot_log_to_json(const std::vector<SnapshotLogEntry>& log) {
@@ -211,6 +190,27 @@ json::Value metadata_log_to_json(const std::vector<MetadataLogEntry>& log) {
 }
 
 }  // namespace
+
+EncryptedKey encrypted_key_from_json(const json::Value& value) {
+  ObjectReader reader(value, "encryption key");
+  EncryptedKey key;
+  key.key_id = reader.required_string("key-id");
+  key.encrypted_key_metadata = reader.required_string("encrypted-key-metadata");
+  key.encrypted_by_id = reader.optional_string("encrypted-by-id");
+  key.properties = reader.optional_texts("properties");
+  key.extra = reader.rest();
+  return key;
+}
+
+json::Value encrypted_key_to_json(const EncryptedKey& key) {
+  json::Object object;
+  object.emplace_back("key-id", json::Value(key.key_id));
+  object.emplace_back("encrypted-key-metadata", json::Value(key.encrypted_key_metadata));
+  if (key.encrypted_by_id) object.emplace_back("encrypted-by-id", json::Value(*key.encrypted_by_id));
+  if (!key.properties.empty()) object.emplace_back("properties", texts_to_json(key.properties));
+  append_extra(object, key.extra);
+  return json::Value(std::move(object));
+}
 
 TableMetadata table_metadata_from_json(const json::Value& value) {
   ObjectReader reader(value, kWhat);
@@ -286,7 +286,9 @@ json::Value table_metadata_to_json(const TableMetadata& metadata) {
   }
   if (version >= 3) {
     put_number("next-row-id", metadata.next_row_id);
-    if (!metadata.encryption_keys.empty()) put("encryption-keys", keys_to_json(metadata.encryption_keys));
+    if (!metadata.encryption_keys.empty()) {
+      put("encryption-keys", list_to_json(metadata.encryption_keys, encrypted_key_to_json));
+    }
   }
   json::Object refs;
   for (const SnapshotRef& ref : metadata.refs) refs.emplace_back(ref.name, snapshot_ref_to_json(ref));

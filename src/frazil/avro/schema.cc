@@ -214,6 +214,8 @@ class Parser {
     // none by the specification, and is ignored.
     field.type = parse(type, space, level + 1);
     if (const json::Value* fallback = value.find("default")) field.default_value = *fallback;
+    if (const json::Value* original = value.find("iceberg-field-name"); original != nullptr && original->is_string())
+      field.original_name = original->as_string();
     return field;
   }
 
@@ -289,6 +291,13 @@ class Parser {
 
 std::string_view to_string(Kind kind) {
   return kKindNames[static_cast<size_t>(kind)];
+}
+
+std::string_view to_string(Logical logical) {
+  for (const auto& [text, known] : kLogicalNames) {
+    if (known == logical) return text;
+  }
+  return logical == Logical::kMap ? "map" : "";
 }
 
 const Node* Node::non_null() const {
@@ -382,9 +391,7 @@ std::string describe(const Node& node) {
       break;
   }
   if (node.logical == Logical::kDecimal) return message("decimal({}, {})", node.precision, node.scale);
-  for (const auto& [text, logical] : kLogicalNames) {
-    if (logical == node.logical) return std::string(text);
-  }
+  if (node.logical != Logical::kNone) return std::string(to_string(node.logical));
   if (node.kind == Kind::kFixed) return message("fixed({})", node.fixed_size);
   return std::string(to_string(node.kind));
 }

@@ -55,6 +55,7 @@ enum class Logical : uint8_t {
 };
 
 std::string_view to_string(Kind kind);
+std::string_view to_string(Logical logical);  // "timestamp-micros", "map"; empty for kNone
 
 struct Node;
 using NodePtr = std::shared_ptr<const Node>;
@@ -74,6 +75,7 @@ struct Field {
   NodePtr type;
   std::optional<json::Value> default_value;
   Output output = Output::kValue;  // reader schemas only
+  std::string original_name = {};  // "iceberg-field-name": where the name had to be changed to fit Avro's rules
 };
 
 struct Node {
@@ -108,6 +110,10 @@ inline constexpr size_t kMaxSchemaBytes = 64 << 20;
 // kMaxSchemaDepth. `pool`, if given, is charged for the JSON tree while parsing.
 NodePtr parse_schema(std::string_view json_text, MemoryPool* pool = nullptr);
 NodePtr schema_from_json(const json::Value& value);
+// The JSON of a schema, a writer's: attributes as Iceberg Java writes them, a named type in full at its first use and by
+// name later. Throws Error(kInvalidArgument) if two enums or fixed of one name differ; two records of one name are taken
+// for one.
+json::Value schema_to_json(const Node& node);
 
 // Makers for reader schemas that are built in code.
 NodePtr primitive(Kind kind, Logical logical = Logical::kNone);

@@ -59,6 +59,19 @@ class ValueEncoder {
   void write_fixed(std::span<const std::byte> value);
   // The branch of a union, before its value.
   void write_branch(int64_t branch) { write_long(branch); }
+  // A union of null and that type, null first.
+  void write_optional_long(std::optional<int64_t> value) {
+    write_branch(value ? 1 : 0);
+    if (value) write_long(*value);
+  }
+  void write_optional_boolean(std::optional<bool> value) {
+    write_branch(value ? 1 : 0);
+    if (value) write_boolean(*value);
+  }
+  void write_optional_bytes(std::optional<std::string_view> value) {
+    write_branch(value ? 1 : 0);
+    if (value) write_bytes(*value);
+  }
 
   // A block of `count` entries of an array or map, which then take exactly `byte_size`. A block of none ends it.
   void write_block_header(int64_t count, size_t byte_size) {
@@ -96,8 +109,8 @@ class ValueEncoder {
 };
 
 struct ContainerWriterOptions {
-  Codec codec = Codec::kDeflate;  // kNone, kDeflate, kSnappy, kZstd
-  std::optional<int> level;       // nothing: the codec's default here
+  Codec codec = Codec::kDeflate;            // kNone, kDeflate, kSnappy, kZstd
+  std::optional<int> level = std::nullopt;  // nothing: the codec's default here
   // Of values before compression, after which a block ends.
   size_t block_bytes = 64 << 10;
 };

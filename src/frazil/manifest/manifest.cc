@@ -108,6 +108,7 @@ struct Manifest::State {
   std::vector<RecordBatch> batches;
   std::vector<EntryColumns> chunks;
   size_t size = 0;
+  bool has_metrics = false;
   Buffer first_row_ids;  // int64, one an entry: stored or inherited; kNoRowId: none
   size_t memory_bytes = 0;
 };
@@ -203,6 +204,7 @@ Manifest::State read_state(const std::shared_ptr<const InputFile>& file, Manifes
                            const ManifestOptions& options) {
   Manifest::State state;
   state.file = std::move(list_entry);
+  state.has_metrics = options.with_metrics;
   auto container = open_container(file, pool);
   const std::string_view schema_text = container->header().schema_text();
   state.header = read_header(container->header(), nullptr);
@@ -255,6 +257,9 @@ const spec::TypePtr& Manifest::partition_type() const {
 }
 size_t Manifest::size() const {
   return state_->size;
+}
+bool Manifest::has_metrics() const {
+  return state_->has_metrics;
 }
 std::span<const RecordBatch> Manifest::batches() const {
   return state_->batches;

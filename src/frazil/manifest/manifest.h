@@ -158,6 +158,7 @@ class Manifest {
   const spec::TypePtr& partition_type() const;  // a struct
   size_t size() const;
   bool empty() const { return size() == 0; }
+  bool has_metrics() const;              // as ManifestOptions::with_metrics asked
   Entry operator[](size_t index) const;  // requires index < size()
 
   // The columns themselves, for kernels over many entries: Arrow arrays, whose names are those of the specification

@@ -16,7 +16,7 @@ namespace frazil::manifest {
 struct ManifestListOptions {
   int32_t format_version = 2;  // 1, 2, 3: the table's
   int64_t snapshot_id = 0;
-  std::optional<int64_t> parent_snapshot_id;
+  std::optional<int64_t> parent_snapshot_id = std::nullopt;
   int64_t sequence_number = 0;  // of the commit; 0 in v1
   int64_t first_row_id = 0;     // v3: the table's next-row-id at this attempt
   avro::ContainerWriterOptions container;
@@ -29,7 +29,7 @@ struct ManifestListOptions {
 // without a first_row_id get one in list order, advanced by their added and existing rows (spec, "First Row ID
 // Inheritance"): what the manifests of a v2 table hold is numbered by its first v3 commit.
 //
-// Throws Error(kInvalidArgument), before the file is begun, for what the version cannot hold: a delete manifest in v1,
+// Throws Error(kInvalidArgument), before anything is written, for what the version cannot hold: a delete manifest in v1,
 // unknown counts or snapshot ids in v2 and v3, numbers that another snapshot was to get.
 int64_t write_manifest_list(std::unique_ptr<OutputFile> file, const ManifestListOptions& options,
                             std::span<const ManifestFile> manifests, MemoryPool& pool);

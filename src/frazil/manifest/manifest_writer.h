@@ -36,11 +36,11 @@ struct ManifestWriterOptions {
   avro::ContainerWriterOptions container;  // the codec: write.manifest.compression-codec
 };
 
-// Where an entry comes from. Nothing: inherited from the manifest list, which is right for added files alone.
+// Where an entry comes from. Nothing: of an added file what the manifest and its list say.
 struct EntryOrigin {
-  std::optional<int64_t> snapshot_id;
-  std::optional<int64_t> sequence_number;  // of the data
-  std::optional<int64_t> file_sequence_number;
+  std::optional<int64_t> snapshot_id = std::nullopt;
+  std::optional<int64_t> sequence_number = std::nullopt;  // of the data
+  std::optional<int64_t> file_sequence_number = std::nullopt;
 };
 
 // Writes one manifest. One thread at a time; about a microsecond an entry before compression. If it is destroyed without
@@ -58,15 +58,15 @@ class ManifestWriter {
   ManifestWriter(ManifestWriter&&) noexcept;
   ManifestWriter& operator=(ManifestWriter&&) noexcept;
 
-  // A file that the commit adds. Its first_row_id is not written: the list gives it one.
-  void add(const DataFile& file);
-  // The same, with data as old as `sequence_number` (a compaction, so that later deletes still apply).
-  void add(const DataFile& file, int64_t sequence_number);
-  // A file that the table has and keeps, or has no longer; sequence numbers and row ids as the entry has or inherited
-  // them. Throws CorruptError if a writer left out what cannot be inherited.
+  // A file that the commit adds. Its first_row_id is not written: the list gives it one. A compaction gives a
+  // sequence number, as old as the data, so that later deletes still apply.
+  void add(const DataFile& file, const EntryOrigin& origin = {});
+  // A file that the table had and keeps: as the entry says or inherited. Throws CorruptError if a writer left out what
+  // cannot be inherited.
   void existing(const Entry& entry);
+  // A file that the commit takes out of the table: the same, but for the snapshot.
   void deleted(const Entry& entry);
-  // The same for entries that are values.
+  // The same for entries that are values; `origin` has a snapshot and a sequence number.
   void existing(const DataFile& file, const EntryOrigin& origin);
   void deleted(const DataFile& file, const EntryOrigin& origin);
 

@@ -3,9 +3,11 @@
 #include <string>
 
 #include "frazil/base/byte_reader.h"
+#include "frazil/base/decimal.h"
 #include "frazil/base/error.h"
 #include "frazil/base/int128.h"
 #include "frazil/base/uuid.h"
+#include "frazil/manifest/written_schema.h"
 
 namespace frazil::manifest {
 
@@ -147,6 +149,46 @@ spec::Literal literal_at(const spec::TypePtr& type, const Array& array, int64_t 
     }
     default:
       return {type, std::string(array.bytes_value(index))};
+  }
+}
+
+void write_value(avro::ValueEncoder& out, const spec::Literal& value) {
+  const spec::Type& type = *value.type();
+  switch (type.kind()) {
+    case TypeKind::kBoolean:
+      out.write_boolean(value.as<bool>());
+      return;
+    case TypeKind::kFloat:
+      out.write_float(value.as<float>());
+      return;
+    case TypeKind::kDouble:
+      out.write_double(value.as<double>());
+      return;
+    case TypeKind::kDecimal: {
+      std::array<std::byte, 16> bytes;
+      const auto fixed = std::span(bytes).first(static_cast<size_t>(decimal_fixed_bytes(type.precision())));
+      if (!decimal_to_big_endian(value.as<Int128>(), fixed))
+        throw_error(ErrorKind::kInternal, "a partition value does not fit {}", type.to_string());
+      out.write_fixed(fixed);
+      return;
+    }
+    case TypeKind::kUuid:
+      out.write_fixed(value.as<Uuid>().bytes);
+      return;
+    case TypeKind::kFixed: {
+      const auto& bytes = value.as<std::string>();
+      out.write_fixed(std::as_bytes(std::span(bytes.data(), bytes.size())));
+      return;
+    }
+    case TypeKind::kString:
+    case TypeKind::kBinary:
+    case TypeKind::kGeometry:
+    case TypeKind::kGeography:
+      out.write_bytes(value.as<std::string>());
+      return;
+    default:
+      out.write_long(value.as_integer());
+      return;
   }
 }
 

@@ -33,6 +33,8 @@ class BytesMemo {
 
   uint32_t size() const { return size_; }
   size_t data_bytes() const { return data_size_; }
+  // What it holds of the pool.
+  size_t memory_bytes() const { return slots_.size() + offsets_.size() + data_.size(); }
   // Of a number below size(). Valid until the next number_of().
   std::string_view value(uint32_t number) const;
   // All values in the order of their numbers, copied to the pool, as an array of utf8 or binary.

@@ -1,0 +1,491 @@
+#include "frazil/write/partition_keys.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "frazil/base/bits.h"
+#include "frazil/base/error.h"
+#include "frazil/base/floor_division.h"
+#include "frazil/base/int128.h"
+#include "frazil/base/message.h"
+#include "frazil/columnar/bytes_memo.h"
+#include "frazil/columnar/layout.h"
+#include "frazil/spec/arrow_schema.h"
+#include "frazil/write/number_tables.h"
+#include "frazil/write/partition_kernels.h"
+
+namespace frazil::write {
+
+namespace {
+
+using spec::Literal;
+using spec::Transform;
+using spec::TransformKind;
+using spec::TypeKind;
+using spec::TypePtr;
+
+// Rows whose codes are made at once: pre-keys and codes of two fields stay in the first cache level.
+constexpr size_t kBlockRows = 1024;
+
+bool is_nanoseconds(TypeKind kind) {
+  return kind == TypeKind::kTimestampNs || kind == TypeKind::kTimestampTzNs;
+}
+// Whether values are compared as bytes: all that does not fit 64 bits.
+bool is_bytes_kind(TypeKind kind) {
+  switch (kind) {
+    case TypeKind::kString:
+    case TypeKind::kBinary:
+    case TypeKind::kFixed:
+    case TypeKind::kUuid:
+    case TypeKind::kDecimal:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The column that a field is made from, in one batch.
+struct Source {
+  ArrayPtr leaf;
+  // Of the leaf and the structs around it, from bit 0 on. Empty: no nulls.
+  Buffer validity;
+  size_t validity_offset = 0;
+
+  bool is_valid(size_t row) const { return validity.empty() || get_bit(validity.as<uint8_t>(), validity_offset + row); }
+};
+
+// One field of the spec: the codes of its values.
+class FieldKeys {
+ public:
+  FieldKeys(const spec::PartitionField& field, const spec::Schema& schema, MemoryPool& pool, uint64_t seed)
+      : name_(field.name), transform_(field.transform), pool_(&pool), keys_(pool, seed), memo_(pool, seed) {
+    if (field.is_opaque()) {
+      throw_error(ErrorKind::kUnsupported, "cannot write with the transform {} of partition field '{}'",
+                  field.transform.to_string(), field.name);
+    }
+    const spec::NestedField* source = schema.find(field.source_id());
+    if (source == nullptr) {
+      throw_error(ErrorKind::kInvalidArgument, "partition field '{}': the table has no column of id {}", field.name,
+                  field.source_id());
+    }
+    source_type_ = source->type;
+    if (!transform_.can_transform(*source_type_)) {
+      throw_error(ErrorKind::kInvalidArgument, "partition field '{}': {} does not take values of type {}", field.name,
+                  transform_.to_string(), source_type_->to_string());
+    }
+    std::span<const spec::NestedField> level = schema.fields();
+    for (int32_t id : schema.path(field.source_id())) {
+      auto place = std::find_if(level.begin(), level.end(), [&](const auto& child) { return child.id == id; });
+      path_.push_back(static_cast<size_t>(place - level.begin()));
+      if (id == field.source_id()) break;
+      if (!place->type->is_struct()) {
+        throw_error(ErrorKind::kInvalidArgument,
+                    "partition field '{}': its source '{}' is not a field of structs alone", field.name,
+                    schema.full_name(field.source_id()));
+      }
+      level = place->type->fields();
+    }
+    is_bytes_ = is_bytes_kind(source_type_->kind());
+    pre_key_is_value_ = transform_.kind() != TransformKind::kYear && transform_.kind() != TransformKind::kMonth;
+  }
+
+  size_t column() const { return path_.front(); }
+  uint32_t count() const { return static_cast<uint32_t>(values_.size()); }
+  const Literal& value(uint32_t code) const { return values_[code]; }
+
+  void bind(std::span<const ArrayPtr> columns, int64_t row_count) {
+    source_ = Source();
+    ArrayPtr array = columns[path_[0]];
+    for (size_t depth = 0;; ++depth) {
+      add_validity(*array, static_cast<size_t>(row_count));
+      if (depth + 1 == path_.size()) break;
+      const ArrayPtr& child = array->children.at(path_[depth + 1]);
+      array = array->offset == 0 && child->length == array->length ? child : child->slice(array->offset, array->length);
+    }
+    source_.leaf = std::move(array);
+    entry_codes_.clear();
+    if (source_.leaf->type->id() == TypeId::kDictionary) {
+      entry_codes_.resize(static_cast<size_t>(source_.leaf->dictionary->length), kNoNumber);
+    }
+  }
+
+  // The codes of rows [begin, begin + count), at most kBlockRows.
+  void codes(size_t begin, size_t count, uint32_t* out) {
+    if (source_.leaf->type->id() == TypeId::kDictionary) return dictionary_codes(begin, count, out);
+    if (is_bytes_) return bytes_codes(begin, count, out);
+    std::array<int64_t, kBlockRows> pre_keys;
+    fill_pre_keys(begin, {pre_keys.data(), count});
+    if (source_.validity.empty()) {
+      for (size_t i = 0; i < count; ++i) {
+        const uint32_t found = keys_.find(pre_keys[i]);
+        out[i] = found != kNoNumber ? found : add(pre_keys[i], begin + i);
+      }
+    } else {
+      for (size_t i = 0; i < count; ++i) {
+        const uint32_t found = source_.is_valid(begin + i) ? keys_.find(pre_keys[i]) : null_code();
+        out[i] = found != kNoNumber ? found : add(pre_keys[i], begin + i);
+      }
+    }
+  }
+
+ private:
+  void add_validity(const Array& array, size_t count) {
+    if (!array.has_validity() || array.count_nulls() == 0) return;
+    const auto offset = static_cast<size_t>(array.offset);
+    if (source_.validity.empty()) {
+      source_.validity = array.buffers[0];
+      source_.validity_offset = offset;
+      return;
+    }
+    MutableBuffer both = pool_->allocate_zeroed(bytes_for_bits(count));
+    both.set_size(bytes_for_bits(count));
+    and_bits(source_.validity.as<uint8_t>(), source_.validity_offset, array.buffers[0].as<uint8_t>(), offset,
+             both.as<uint8_t>(), 0, count);
+    source_.validity = std::move(both).freeze();
+    source_.validity_offset = 0;
+  }
+
+  [[noreturn]] void throw_out_of_range(size_t row) const {
+    throw_error(ErrorKind::kInvalidArgument, "partition field '{}': {} of row {} is out of range", name_,
+                transform_.to_string(), row);
+  }
+
+  uint32_t new_code(Literal value) {
+    if (count() >= kMaxPartitions) {
+      throw_error(ErrorKind::kUnsupported, "partition field '{}' has more than {} values in one append", name_,
+                  kMaxPartitions);
+    }
+    values_.push_back(std::move(value));
+    return count() - 1;
+  }
+
+  uint32_t null_code() {
+    if (null_code_ == kNoNumber) null_code_ = new_code(Literal::null(transform_.result_type(source_type_)));
+    return null_code_;
+  }
+
+  // ---- Values of up to 64 bits ----
+
+  // How many units of the source make a unit of the result; 0: the source is what counts (dates).
+  int64_t units_per(TransformKind kind) const {
+    const int64_t second = is_nanoseconds(source_type_->kind()) ? 1'000'000'000 : 1'000'000;
+    return second * (kind == TransformKind::kHour ? 3'600 : 86'400);
+  }
+
+  // Nulls give any pre-key.
+  void fill_pre_keys(size_t begin, std::span<int64_t> out) const {
+    const Array& leaf = *source_.leaf;
+    const TypeKind kind = source_type_->kind();
+    const size_t count = out.size();
+    switch (kind) {
+      case TypeKind::kBoolean:
+        for (size_t i = 0; i < count; ++i) out[i] = leaf.bool_value(static_cast<int64_t>(begin + i));
+        break;
+      case TypeKind::kInt:
+      case TypeKind::kDate:
+        kernel::widen({leaf.values<int32_t>() + begin, count}, out.data());
+        break;
+      case TypeKind::kFloat:
+        kernel::float_bits({leaf.values<float>() + begin, count}, out.data());
+        break;
+      case TypeKind::kDouble:
+        kernel::double_bits({leaf.values<double>() + begin, count}, out.data());
+        break;
+      case TypeKind::kUnknown:
+        std::fill(out.begin(), out.end(), 0);
+        break;
+      default:
+        fill_long_pre_keys({leaf.values<int64_t>() + begin, count}, out.data());
+    }
+    if (transform_.kind() == TransformKind::kBucket) {
+      kernel::bucket(out, transform_.parameter());
+    } else if (transform_.kind() == TransformKind::kTruncate) {
+      for (size_t done = 0; done < count;) {
+        done += kernel::truncate(out.subspan(done), transform_.parameter());
+        if (done < count && source_.is_valid(begin + done)) throw_out_of_range(begin + done);
+        if (done < count) out[done++] = 0;  // under a null
+      }
+    }
+  }
+
+  void fill_long_pre_keys(std::span<const int64_t> values, int64_t* out) const {
+    const bool is_bucket_of_ns = transform_.kind() == TransformKind::kBucket && is_nanoseconds(source_type_->kind());
+    switch (transform_.kind()) {
+      case TransformKind::kYear:
+      case TransformKind::kMonth:
+      case TransformKind::kDay:
+      case TransformKind::kHour:
+        return kernel::floor_divide(values, units_per(transform_.kind()), out);
+      default:
+        // Both units of timestamps share buckets: nanoseconds hash as microseconds.
+        if (is_bucket_of_ns) return kernel::floor_divide(values, 1'000, out);
+        std::memcpy(out, values.data(), values.size_bytes());
+    }
+  }
+
+  // The value that a pre-key stands for: its number where several pre-keys share one, and as a literal.
+  int64_t value_number(int64_t pre_key) const {
+    switch (transform_.kind()) {
+      case TransformKind::kYear:
+        return spec::kernel::years_since_1970(pre_key);
+      case TransformKind::kMonth:
+        return spec::kernel::months_since_1970(pre_key);
+      default:
+        return pre_key;
+    }
+  }
+
+  Literal literal_of(int64_t number) const {
+    const TypePtr type = transform_.result_type(source_type_);
+    switch (type->kind()) {
+      case TypeKind::kBoolean:
+        return Literal(type, number != 0);
+      case TypeKind::kInt:
+      case TypeKind::kDate:
+        return Literal(type, static_cast<int32_t>(number));
+      case TypeKind::kFloat:
+        return Literal(type, std::bit_cast<float>(static_cast<int32_t>(number)));
+      case TypeKind::kDouble:
+        return Literal(type, std::bit_cast<double>(number));
+      default:
+        return Literal(type, number);
+    }
+  }
+
+  // Cold: the first time that a pre-key comes.
+  uint32_t add(int64_t pre_key, size_t row) {
+    const int64_t number = value_number(pre_key);
+    const TypeKind kind = transform_.result_type(source_type_)->kind();
+    if ((kind == TypeKind::kInt || kind == TypeKind::kDate) && (number < INT32_MIN || number > INT32_MAX)) {
+      throw_out_of_range(row);
+    }
+    uint32_t code = kNoNumber;
+    if (pre_key_is_value_) {
+      code = new_code(literal_of(number));
+    } else {
+      auto [place, is_new] = codes_by_value_.try_emplace(number, kNoNumber);
+      if (is_new) place->second = new_code(literal_of(number));
+      code = place->second;
+    }
+    keys_.insert(pre_key, code);
+    return code;
+  }
+
+  // ---- Values as bytes ----
+
+  Int128 decimal_at(const Array& leaf, size_t row) const {
+    return load<Int128>(leaf.buffers[1].data() + (static_cast<size_t>(leaf.offset) + row) * sizeof(Int128));
+  }
+
+  uint32_t code_of_number(uint32_t number) {
+    if (number >= codes_by_number_.size()) codes_by_number_.resize(number + size_t{1}, kNoNumber);
+    uint32_t& code = codes_by_number_[number];
+    if (code == kNoNumber) code = new_code(bytes_literal(memo_.value(number)));
+    return code;
+  }
+
+  Literal bytes_literal(std::string_view bytes) const {
+    const std::span<const std::byte> span = std::as_bytes(std::span(bytes.data(), bytes.size()));
+    switch (source_type_->kind()) {
+      case TypeKind::kDecimal:
+        return Literal(source_type_, load<Int128>(span.data()));
+      case TypeKind::kUuid:
+        return Literal(source_type_, uuid_from_bytes(span));
+      default:
+        return Literal(source_type_, std::string(bytes));
+    }
+  }
+
+  uint32_t bucket_code(uint32_t hash, size_t row) {
+    const int64_t bucket = spec::kernel::bucket_of(static_cast<int32_t>(hash), transform_.parameter());
+    const uint32_t found = keys_.find(bucket);
+    return found != kNoNumber ? found : add(bucket, row);
+  }
+
+  // Of a value that is not null.
+  uint32_t code_of_bytes(std::string_view value, size_t row) {
+    switch (transform_.kind()) {
+      case TransformKind::kBucket:
+        return bucket_code(
+            static_cast<uint32_t>(spec::kernel::hash_bytes(std::as_bytes(std::span(value.data(), value.size())))), row);
+      case TransformKind::kTruncate:
+        value = source_type_->kind() == TypeKind::kString
+                    ? spec::kernel::truncate_text(value, transform_.parameter())
+                    : value.substr(0, static_cast<size_t>(transform_.parameter()));
+        break;
+      default:
+        break;
+    }
+    return code_of_number(memo_.number_of(value));
+  }
+
+  uint32_t code_of_decimal(Int128 value, size_t row) {
+    if (transform_.kind() == TransformKind::kBucket) {
+      return bucket_code(static_cast<uint32_t>(spec::kernel::hash_decimal(value)), row);
+    }
+    if (transform_.kind() == TransformKind::kTruncate) {
+      const std::optional<Int128> truncated = spec::kernel::truncate_decimal(value, transform_.parameter());
+      if (!truncated) throw_out_of_range(row);
+      value = *truncated;
+    }
+    return code_of_number(memo_.number_of({reinterpret_cast<const char*>(&value), sizeof(value)}));
+  }
+
+  void bytes_codes(size_t begin, size_t count, uint32_t* out) {
+    const Array& leaf = *source_.leaf;
+    const bool is_decimal = source_type_->kind() == TypeKind::kDecimal;
+    for (size_t i = 0; i < count; ++i) {
+      const size_t row = begin + i;
+      if (!source_.is_valid(row)) {
+        out[i] = null_code();
+      } else if (is_decimal) {
+        out[i] = code_of_decimal(decimal_at(leaf, row), row);
+      } else {
+        out[i] = code_of_bytes(leaf.bytes_value(static_cast<int64_t>(row)), row);
+      }
+    }
+  }
+
+  void dictionary_codes(size_t begin, size_t count, uint32_t* out) {
+    const Array& leaf = *source_.leaf;
+    for (size_t i = 0; i < count; ++i) {
+      const size_t row = begin + i;
+      if (!source_.is_valid(row)) {
+        out[i] = null_code();
+        continue;
+      }
+      const int64_t entry = dictionary_index(leaf, static_cast<int64_t>(row));
+      uint32_t& code = entry_codes_[static_cast<size_t>(entry)];
+      if (code == kNoNumber) {
+        code = leaf.dictionary->is_valid(entry) ? code_of_bytes(leaf.dictionary->bytes_value(entry), row) : null_code();
+      }
+      out[i] = code;
+    }
+  }
+
+  std::string name_;
+  Transform transform_;
+  MemoryPool* pool_;
+  TypePtr source_type_;
+  std::vector<size_t> path_;  // the column, then the field in each struct
+  bool is_bytes_ = false;
+  bool pre_key_is_value_ = true;
+
+  std::vector<Literal> values_;  // by code
+  uint32_t null_code_ = kNoNumber;
+  IntegerNumbers keys_;  // pre-key -> code
+  std::map<int64_t, uint32_t> codes_by_value_;
+  BytesMemo memo_;
+  std::vector<uint32_t> codes_by_number_;  // number in the memo -> code
+
+  Source source_;
+  std::vector<uint32_t> entry_codes_;  // of the bound dictionary
+};
+
+}  // namespace
+
+class PartitionKeys::Impl {
+ public:
+  Impl(const spec::PartitionSpec& spec, const spec::Schema& schema, MemoryPool& pool, uint64_t seed) : pool_(&pool) {
+    for (const spec::PartitionField& field : spec.fields) {
+      if (field.transform.is_void()) {
+        const spec::NestedField* source = schema.find(field.source_id());
+        voids_.push_back(Literal::null(field.transform.result_type(source == nullptr ? nullptr : source->type)));
+        places_.push_back(-1);
+        continue;
+      }
+      places_.push_back(static_cast<int>(fields_.size()));
+      fields_.emplace_back(field, schema, pool, seed);
+    }
+    for (size_t i = 1; i < fields_.size(); ++i) pairs_.emplace_back(pool, seed);
+  }
+
+  bool is_partitioned() const { return !fields_.empty(); }
+  bool uses_column(size_t index) const {
+    return std::any_of(fields_.begin(), fields_.end(), [&](const FieldKeys& f) { return f.column() == index; });
+  }
+  uint32_t count() const {
+    if (fields_.empty()) return 1;
+    return pairs_.empty() ? fields_.front().count() : pairs_.back().count();
+  }
+
+  RowCodes number_rows(std::span<const ArrayPtr> columns, int64_t row_count) {
+    for (FieldKeys& field : fields_) field.bind(columns, row_count);
+    RowCodesBuilder result(row_count, *pool_);
+    std::array<uint32_t, kBlockRows> codes{};
+    std::array<uint32_t, kBlockRows> right;
+    const auto rows = static_cast<size_t>(row_count);
+    for (size_t begin = 0; begin < rows; begin += kBlockRows) {
+      const size_t size = std::min(kBlockRows, rows - begin);
+      if (!fields_.empty()) fields_[0].codes(begin, size, codes.data());
+      for (size_t f = 1; f < fields_.size(); ++f) {
+        fields_[f].codes(begin, size, right.data());
+        pairs_[f - 1].number(codes.data(), right.data(), size, f == 1 ? fields_[0].count() : pairs_[f - 2].count(),
+                             fields_[f].count());
+        if (pairs_[f - 1].count() > kMaxPartitions) {
+          throw_error(ErrorKind::kUnsupported, "more than {} partitions in one append", kMaxPartitions);
+        }
+      }
+      result.append({codes.data(), size});
+    }
+    return result.finish();
+  }
+
+  std::vector<Literal> tuple(uint32_t number) const {
+    std::vector<Literal> of_fields(fields_.size());
+    for (size_t f = fields_.size(); f-- > 0;) {
+      uint32_t code = number;
+      if (f > 0) {
+        const PairNumbers::Pair pair = pairs_[f - 1].pair(number);
+        number = pair.left;
+        code = pair.right;
+      }
+      of_fields[f] = fields_[f].value(code);
+    }
+    std::vector<Literal> values;
+    size_t voids = 0;
+    for (int place : places_) {
+      values.push_back(place < 0 ? voids_[voids++] : std::move(of_fields[static_cast<size_t>(place)]));
+    }
+    return values;
+  }
+
+ private:
+  MemoryPool* pool_;
+  std::vector<FieldKeys> fields_;   // of those that are not void
+  std::vector<PairNumbers> pairs_;  // codes of the fields before, and of field i + 1
+  std::vector<int> places_;         // of each field of the spec: in fields_, -1: void
+  std::vector<Literal> voids_;
+};
+
+PartitionKeys::PartitionKeys(const spec::PartitionSpec& spec, const spec::Schema& schema, MemoryPool& pool,
+                             uint64_t seed)
+    : impl_(std::make_unique<Impl>(spec, schema, pool, seed)) {}
+PartitionKeys::~PartitionKeys() = default;
+PartitionKeys::PartitionKeys(PartitionKeys&&) noexcept = default;
+PartitionKeys& PartitionKeys::operator=(PartitionKeys&&) noexcept = default;
+
+bool PartitionKeys::is_partitioned() const {
+  return impl_->is_partitioned();
+}
+bool PartitionKeys::uses_column(size_t index) const {
+  return impl_->uses_column(index);
+}
+uint32_t PartitionKeys::count() const {
+  return impl_->count();
+}
+RowCodes PartitionKeys::number_rows(std::span<const ArrayPtr> columns, int64_t row_count) {
+  return impl_->number_rows(columns, row_count);
+}
+std::vector<spec::Literal> PartitionKeys::tuple(uint32_t number) const {
+  return impl_->tuple(number);
+}
+
+}  // namespace frazil::write

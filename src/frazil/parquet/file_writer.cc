@@ -61,6 +61,20 @@ bool conforms(const DataType& wanted_form, const DataType& given_form) {
 
 // ---- The summary ----
 
+void widen(std::optional<std::pair<double, double>>& range, const std::optional<std::pair<double, double>>& other) {
+  if (!other) return;
+  range = range ? std::pair(std::min(range->first, other->first), std::max(range->second, other->second)) : *other;
+}
+
+void widen(GeospatialBounds& box, const GeospatialBounds& other) {
+  box.x_min = std::min(box.x_min, other.x_min);
+  box.x_max = std::max(box.x_max, other.x_max);
+  box.y_min = std::min(box.y_min, other.y_min);
+  box.y_max = std::max(box.y_max, other.y_max);
+  widen(box.z, other.z);
+  widen(box.m, other.m);
+}
+
 // Adds up what the chunks of a leaf say.
 class SummaryBuilder {
  public:
@@ -84,17 +98,30 @@ class SummaryBuilder {
     } else if (chunk.value_count - statistics.null_count > statistics.nan_count.value_or(0)) {
       is_unbounded_ = true;  // values that no bound is known of
     }
+    if (chunk.value_count > statistics.null_count) add_box(chunk.geospatial);
   }
 
   LeafSummary finish() {
     if (is_unbounded_) summary_.bounds.reset();
+    if (has_no_box_) summary_.geospatial.reset();
     return std::move(summary_);
   }
 
  private:
+  void add_box(const std::optional<ChunkGeospatialStatistics>& statistics) {
+    if (!statistics || !statistics->bounds) {
+      has_no_box_ = true;
+    } else if (summary_.geospatial) {
+      widen(*summary_.geospatial, *statistics->bounds);
+    } else {
+      summary_.geospatial = statistics->bounds;
+    }
+  }
+
   const LeafDescription& leaf_;
   LeafSummary summary_;
   bool is_unbounded_ = false;
+  bool has_no_box_ = false;
 };
 
 }  // namespace

@@ -42,6 +42,7 @@ struct LeafSummary {
   // Nothing: no value that is ordered, a type without order, or statistics are off. As ChunkStatistics has them:
   // cut off at ChunkOptions::statistics_length where not exact.
   std::optional<ValueBounds> bounds;
+  std::optional<GeospatialBounds> geospatial;  // the box around all values; nothing if one of them has none
 };
 
 struct FileSummary {

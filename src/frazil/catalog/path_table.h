@@ -13,6 +13,12 @@
 //
 // Iceberg Java's path tables look for versions after the hint's too; PyIceberg and DuckDB do not, and nor do we: a
 // notice names the newer file.
+//
+// Writing is for tables whose files are called v<N> (Iceberg Java's HadoopTables). The next version goes into a temporary
+// that gets the name v<N+1> if nothing has it; who comes second has a conflict. All that begin from one version take one
+// of its two names, compressed or not, as that version's properties say. Then the hint is replaced. It can be behind (a
+// writer was killed, or two wrote it in the other order), so writers look for versions after it: TableStore::load() does.
+// Tables with other names belong to a catalog, which would not see a version made here: they are read only.
 #pragma once
 
 #include <string_view>
@@ -26,11 +32,17 @@ struct PathTableOptions {
   size_t metadata_max_bytes = kDefaultMetadataMaxBytes;
 };
 
-// `files` is copied; `pool` is used until the call returns. If the table is not where its metadata says, a notice says
+// `files` is copied; `pool` outlives the table and its store. If the table is not where its metadata says, a notice says
 // so, and LoadedTable::files looks below the place where it was found (relocated_files.h). Throws Error(kNotFound) if
 // there is no table, CorruptError, IoError.
 LoadedTable open_table_by_path(std::string_view path, const FileSystems& files, MemoryPool& pool,
                                const PathTableOptions& options = {});
+
+// A new table in that folder, with v1.metadata.json and the hint. `table.location` is not looked at. Throws
+// Error(kAlreadyExists) if the folder holds a table.
+LoadedTable create_table_by_path(Context& context, std::string_view path, const FileSystems& files, MemoryPool& pool,
+                                 const spec::NewTable& table, const PathTableOptions& options = {},
+                                 const CommitOptions& commit = {});
 
 // The location of the current metadata file of the table in `folder`. `notices` gets what the user should know.
 std::string find_current_metadata(FileSystem& files, std::string_view folder, MemoryPool& pool, size_t max_bytes,

@@ -1,239 +1,142 @@
 #include "frazil/catalog/sql_catalog.h"
 
 #include <algorithm>
-#include <set>
+#include <exception>
 #include <utility>
 
 #include "frazil/base/error.h"
+#include "frazil/base/hex.h"
+#include "frazil/catalog/metadata_files.h"
+#include "frazil/catalog/sql_tables.h"
+#include "frazil/io/uri.h"
+#include "frazil/runtime/context.h"
 
 namespace frazil::catalog {
-namespace {
 
-// A listing longer than this is not one of a catalog.
-constexpr size_t kMaxRows = 10'000'000;
-constexpr std::string_view kExistsMarker = "exists";
+class SqlCatalog::State {
+ public:
+  State(std::string catalog_name, Properties catalog_properties, std::shared_ptr<FileSystem> catalog_files,
+        MemoryPool& memory_pool)
+      : name(std::move(catalog_name)),
+        properties(std::move(catalog_properties)),
+        files(std::move(catalog_files)),
+        pool(memory_pool),
+        tables(name, properties) {}
 
-std::string path_of(const Properties& properties) {
-  auto uri = properties.find("uri");
-  if (uri == properties.end() || uri->second.empty()) {
-    Error error(ErrorKind::kInvalidArgument, "a SQL catalog needs a uri");
-    throw error.set_hint("--uri sqlite:///lake.db (relative) or sqlite:////data/lake.db (absolute)");
+  spec::TableMetadataPtr read_metadata(const std::string& location) const {
+    return read_table_metadata(*files, location, pool, metadata_max_bytes(properties));
   }
-  if (auto path = sqlite_path_of_uri(uri->second)) return *path;
-  if (uri->second.find(':') == std::string::npos) return uri->second;  // type: sql, uri: lake.db
-  throw_error(ErrorKind::kUnsupported, "SQL catalogs are read from SQLite only, not from '{}'", uri->second);
-}
+  static LoadedTable load(const std::shared_ptr<State>& state, const TableIdentifier& identifier);
+  // Everything of a loaded table but its metadata.
+  static LoadedTable describe(const std::shared_ptr<State>& state, const TableIdentifier& identifier);
+  std::string default_location(Context& context, const TableIdentifier& identifier);
 
-void count_row(size_t& count, const SqliteDatabase& database) {
-  if (++count > kMaxRows) throw_error(ErrorKind::kCorrupt, "SQLite database {} gives endless rows", database.path());
-}
+  const std::string name;
+  const Properties properties;
+  const std::shared_ptr<FileSystem> files;
+  MemoryPool& pool;
+  SqlTables tables;
+};
 
-// Everything below "a.b" starts with "a.b." and sorts before "a.b/", '/' being the character after '.'. Other than
-// LIKE, a range needs no escapes, knows no upper and lower case, and uses the index of the primary key.
-std::string first_below(const std::string& joined) {
-  return joined + ".";
-}
-std::string end_below(const std::string& joined) {
-  return joined + "/";
-}
+// A table's row.
+class SqlCatalog::Store final : public TableStore {
+ public:
+  Store(std::shared_ptr<State> state, TableIdentifier identifier)
+      : state_(std::move(state)), identifier_(std::move(identifier)) {}
 
-}  // namespace
+  LoadedTable load() override { return State::load(state_, identifier_); }
 
-SqlCatalog::SqlCatalog(std::string name, Properties properties, std::shared_ptr<FileSystem> files, MemoryPool& pool)
-    : name_(std::move(name)),
-      properties_(std::move(properties)),
-      path_(path_of(properties_)),
-      files_(std::move(files)),
-      pool_(pool) {}
-
-SqlCatalog::Database& SqlCatalog::database() {
-  if (database_) return *database_;
-  auto opened = std::make_unique<Database>(Database{SqliteDatabase(path_)});
-  if (!opened->sqlite.has_column("iceberg_tables", "metadata_location")) {
-    Error error(ErrorKind::kNotFound,
-                message("SQLite database {} holds no Iceberg catalog: it has no table iceberg_tables", path_));
-    throw error.set_hint("check the catalog's uri; nothing is created by reading");
-  }
-  opened->has_types = opened->sqlite.has_column("iceberg_tables", "iceberg_type");
-  opened->has_namespace_properties = opened->sqlite.has_column("iceberg_namespace_properties", "property_key");
-  database_ = std::move(opened);
-  return *database_;
-}
-
-bool SqlCatalog::namespace_exists(Database& database, const std::string& joined) {
-  bool exists = false;
-  const std::string parameters[] = {name_, joined, first_below(joined), end_below(joined)};
-  auto visit = [&](const SqliteDatabase::Row&) {
-    exists = true;
-    return false;
-  };
-  database.sqlite.query(
-      "SELECT 1 FROM iceberg_tables WHERE catalog_name = ?1 AND "
-      "(table_namespace = ?2 OR (table_namespace >= ?3 AND table_namespace < ?4)) LIMIT 1",
-      parameters, visit);
-  if (!exists && database.has_namespace_properties) {
-    database.sqlite.query(
-        "SELECT 1 FROM iceberg_namespace_properties WHERE catalog_name = ?1 AND "
-        "(namespace = ?2 OR (namespace >= ?3 AND namespace < ?4)) LIMIT 1",
-        parameters, visit);
-  }
-  return exists;
-}
-
-std::string SqlCatalog::hint_of_other_catalogs(Database& database) {
-  std::string sql = "SELECT DISTINCT catalog_name FROM iceberg_tables";
-  if (database.has_namespace_properties) sql += " UNION SELECT catalog_name FROM iceberg_namespace_properties";
-  const std::string parameters[] = {name_};
-  bool has_own = false;
-  database.sqlite.query("SELECT 1 FROM (" + sql + ") WHERE catalog_name = ?1 LIMIT 1", parameters,
-                        [&](const SqliteDatabase::Row&) {
-                          has_own = true;
-                          return false;
-                        });
-  if (has_own) return {};
-  std::vector<std::string> names;
-  database.sqlite.query(sql + " LIMIT 10", {}, [&](const SqliteDatabase::Row& row) {
-    if (auto found = row.text(0)) names.emplace_back(*found);
-    return true;
-  });
-  if (names.empty()) return {};
-  std::string list;
-  for (const std::string& other : names) list += (list.empty() ? "'" : ", '") + other + "'";
-  return message(
-      "the database holds nothing of catalog '{}', but of {}: a catalog is found by the name that wrote it "
-      "(--catalog)",
-      name_, list);
-}
-
-void SqlCatalog::require_namespace(Database& database, const Namespace& levels) {
-  std::string joined = to_string(levels);
-  if (levels.empty() || namespace_exists(database, joined)) return;
-  Error error(ErrorKind::kNotFound, message("namespace '{}' does not exist in catalog '{}'", joined, name_));
-  error.set_hint(hint_of_other_catalogs(database));
-  throw error;
-}
-
-std::vector<Namespace> SqlCatalog::list_namespaces(const Namespace& parent) {
-  MutexLock lock(mutex_);
-  Database& open = database();
-  require_namespace(open, parent);
-  std::string joined = to_string(parent);
-  std::string sql = "SELECT DISTINCT table_namespace FROM iceberg_tables WHERE catalog_name = ?1";
-  if (!parent.empty()) sql += " AND table_namespace >= ?2 AND table_namespace < ?3";
-  if (open.has_namespace_properties) {
-    sql += " UNION SELECT namespace FROM iceberg_namespace_properties WHERE catalog_name = ?1";
-    if (!parent.empty()) sql += " AND namespace >= ?2 AND namespace < ?3";
-  }
-  std::vector<std::string> parameters = {name_};
-  if (!parent.empty()) {
-    parameters.push_back(first_below(joined));
-    parameters.push_back(end_below(joined));
+  LoadedTable commit(Context& context, const LoadedTable& base, std::span<const spec::TableRequirement> requirements,
+                     std::span<const spec::TableUpdate> updates, const CommitOptions& options) override {
+    spec::check_requirements(base.metadata.get(), requirements);
+    if (updates.empty()) return base;
+    auto next = std::make_shared<const spec::TableMetadata>(spec::apply_updates(
+        *base.metadata, updates, {.now_ms = context.clock().system_ms(), .base_location = base.metadata_location}));
+    LoadedTable committed = base;
+    committed.metadata = next;
+    committed.metadata_location = next_metadata_location(*next, base.metadata_location, context.random());
+    const Buffer content = spec::metadata_file_bytes(*next, spec::writes_gzip_metadata(*next), state_->pool);
+    PendingFile file(base.files, committed.metadata_location, content, publish_options(options));
+    if (!replace(base.metadata_location, committed.metadata_location, options, file)) {
+      throw ConflictError(message("table '{}' of catalog '{}' has changed since {} was read", to_string(identifier_),
+                                  state_->name, base.metadata_location));
+    }
+    file.keep();
+    delete_logged_metadata(*base.files, *base.metadata, *next);
+    return committed;
   }
 
-  std::set<std::string> children;  // the next level's name
-  size_t rows = 0;
-  open.sqlite.query(sql, parameters, [&](const SqliteDatabase::Row& row) {
-    count_row(rows, open.sqlite);
-    auto text = row.text(0);
-    if (!text) return true;
-    if (!parent.empty()) text->remove_prefix(std::min(text->size(), joined.size() + 1));
-    std::string_view child = text->substr(0, text->find('.'));
-    if (!child.empty()) children.emplace(child);
-    return true;
-  });
-  std::vector<Namespace> namespaces;
-  namespaces.reserve(children.size());
-  for (const std::string& child : children) {
-    Namespace levels = parent;
-    levels.push_back(child);
-    namespaces.push_back(std::move(levels));
+ private:
+  enum class Outcome : uint8_t { kCommitted, kNotCommitted, kSuperseded, kUnknown };
+
+  // False if somebody else was first.
+  bool replace(const std::string& expected, const std::string& location, const CommitOptions& options,
+               PendingFile& file) {
+    try {
+      return state_->tables.replace_location(identifier_, expected, location, options.durability == Durability::kFull);
+    } catch (const SqliteLockedError&) {
+      throw;  // nothing was done
+    } catch (const std::exception& error) {
+      switch (find_outcome(expected, location)) {
+        case Outcome::kCommitted:
+          return true;
+        case Outcome::kSuperseded:
+          return false;
+        case Outcome::kNotCommitted:
+          throw;
+        case Outcome::kUnknown:
+          break;
+      }
+      file.keep();
+      CommitStateUnknownError unknown(
+          message("whether {} became the metadata of table '{}' in catalog '{}' is not known: {}", location,
+                  to_string(identifier_), state_->name, error.what()));
+      unknown.set_hint("nothing was deleted; look at the table before writing the same rows again");
+      throw unknown;
+    }
   }
-  return namespaces;
-}
 
-Properties SqlCatalog::namespace_properties(const Namespace& levels) {
-  MutexLock lock(mutex_);
-  Database& open = database();
-  require_namespace(open, levels);
-  Properties properties;
-  if (!open.has_namespace_properties) return properties;
-  const std::string parameters[] = {name_, to_string(levels)};
-  size_t rows = 0;
-  open.sqlite.query(
-      "SELECT property_key, property_value FROM iceberg_namespace_properties WHERE catalog_name = ?1 AND namespace = "
-      "?2",
-      parameters, [&](const SqliteDatabase::Row& row) {
-        count_row(rows, open.sqlite);
-        auto key = row.text(0);
-        if (key && *key != kExistsMarker) properties.emplace(*key, row.text(1).value_or(""));
-        return true;
-      });
-  return properties;
-}
-
-std::vector<TableIdentifier> SqlCatalog::list_tables(const Namespace& levels) {
-  MutexLock lock(mutex_);
-  Database& open = database();
-  require_namespace(open, levels);
-  std::string sql = "SELECT table_name FROM iceberg_tables WHERE catalog_name = ?1 AND table_namespace = ?2";
-  if (open.has_types) sql += " AND (iceberg_type = 'TABLE' OR iceberg_type IS NULL)";
-  const std::string parameters[] = {name_, to_string(levels)};
-  std::vector<TableIdentifier> tables;
-  size_t rows = 0;
-  open.sqlite.query(sql, parameters, [&](const SqliteDatabase::Row& row) {
-    count_row(rows, open.sqlite);
-    if (auto table = row.text(0)) tables.push_back({levels, std::string(*table)});
-    return true;
-  });
-  std::sort(tables.begin(), tables.end(),
-            [](const TableIdentifier& a, const TableIdentifier& b) { return a.name < b.name; });
-  return tables;
-}
-
-void SqlCatalog::throw_no_table(Database& database, const TableIdentifier& identifier) {
-  require_namespace(database, identifier.levels);
-  Error error(ErrorKind::kNotFound, message("table '{}' does not exist in catalog '{}'", to_string(identifier), name_));
-  std::string hint = hint_of_other_catalogs(database);
-  if (hint.empty()) {
-    hint = identifier.levels.empty() ? "a table is named namespace.table; ./x is a path"
-                                     : message("frazil list {} shows what is there", to_string(identifier.levels));
+  // What became of the statement, from the row as it is now: it has the location, or the one before, or that of a later
+  // commit, whose metadata log tells.
+  Outcome find_outcome(const std::string& expected, const std::string& location) noexcept {
+    try {
+      state_->tables.reconnect();
+      const std::string now = state_->tables.find_table(identifier_);
+      if (now == location) return Outcome::kCommitted;
+      if (now == expected) return Outcome::kNotCommitted;
+      const spec::TableMetadataPtr metadata = state_->read_metadata(now);
+      const auto logged = [&](const std::string& file) {
+        return std::any_of(metadata->metadata_log.begin(), metadata->metadata_log.end(),
+                           [&](const auto& entry) { return entry.metadata_file == file; });
+      };
+      if (logged(location)) return Outcome::kCommitted;
+      return logged(expected) ? Outcome::kSuperseded : Outcome::kUnknown;
+    } catch (...) {
+      return Outcome::kUnknown;
+    }
   }
-  throw error.set_hint(std::move(hint));
-}
 
-LoadedTable SqlCatalog::load_table(const TableIdentifier& identifier) {
+  const std::shared_ptr<State> state_;
+  const TableIdentifier identifier_;
+};
+
+LoadedTable SqlCatalog::State::describe(const std::shared_ptr<State>& state, const TableIdentifier& identifier) {
   LoadedTable table;
   table.name = to_string(identifier);
   table.identifier = identifier;
-  table.properties = properties_;
-  table.files = files_;
-  {
-    MutexLock lock(mutex_);
-    Database& open = database();
-    std::string sql = open.has_types ? "SELECT metadata_location, iceberg_type" : "SELECT metadata_location, NULL";
-    sql += " FROM iceberg_tables WHERE catalog_name = ?1 AND table_namespace = ?2 AND table_name = ?3";
-    const std::string parameters[] = {name_, to_string(identifier.levels), identifier.name};
-    bool found = false;
-    std::string type = "TABLE";
-    open.sqlite.query(sql, parameters, [&](const SqliteDatabase::Row& row) {
-      found = true;
-      table.metadata_location = row.text(0).value_or("");
-      type = row.text(1).value_or("TABLE");
-      return false;
-    });
-    if (!found) throw_no_table(open, identifier);
-    if (type != "TABLE") {
-      throw_error(ErrorKind::kUnsupported, "'{}' in catalog '{}' is not a table but a {}", table.name, name_,
-                  type == "VIEW" ? "view" : "'" + type + "'");
-    }
-    if (table.metadata_location.empty()) {
-      throw_error(ErrorKind::kCorrupt, "table '{}' in catalog '{}' has no metadata location", table.name, name_);
-    }
-  }
+  table.properties = state->properties;
+  table.files = state->files;
+  table.store = std::make_shared<Store>(state, identifier);
+  return table;
+}
+
+LoadedTable SqlCatalog::State::load(const std::shared_ptr<State>& state, const TableIdentifier& identifier) {
+  LoadedTable table = describe(state, identifier);
+  table.metadata_location = state->tables.find_table(identifier);
   try {
-    table.metadata = read_table_metadata(*files_, table.metadata_location, pool_, metadata_max_bytes(properties_));
+    table.metadata = state->read_metadata(table.metadata_location);
   } catch (Error& error) {
-    error.add_context(message("loading table '{}' of catalog '{}'", table.name, name_));
+    error.add_context(message("loading table '{}' of catalog '{}'", table.name, state->name));
     if (error.kind() == ErrorKind::kNotFound && error.hint().empty()) {
       error.set_hint("if the files were moved, say where: --map-location OLD=NEW");
     }
@@ -242,31 +145,119 @@ LoadedTable SqlCatalog::load_table(const TableIdentifier& identifier) {
   return table;
 }
 
-namespace {
-
-[[noreturn]] void throw_read_only() {
-  throw_error(ErrorKind::kUnsupported, "SQL catalogs are not written to yet");
+// As PyIceberg has it. (Iceberg Java puts the namespace a.b into the folder a/b, where it can lie inside of table a.b.)
+std::string SqlCatalog::State::default_location(Context& context, const TableIdentifier& identifier) {
+  const std::string joined = to_string(identifier.levels);
+  for (const std::string* part : {&joined, &identifier.name}) {
+    if (part->find('/') == std::string::npos && part->find('\\') == std::string::npos && *part != "." &&
+        part->find("..") == std::string::npos) {
+      continue;
+    }
+    Error error(ErrorKind::kInvalidArgument, message("'{}' cannot be the name of a folder", excerpt(*part)));
+    throw error.set_hint("give the table a location");
+  }
+  std::string folder;
+  const Properties of_namespace = tables.namespace_properties(identifier.levels);
+  if (auto own = of_namespace.find("location"); own != of_namespace.end() && !own->second.empty()) {
+    folder = canonical_location(own->second);
+  } else if (auto warehouse = properties.find("warehouse");
+             warehouse != properties.end() && !warehouse->second.empty()) {
+    folder = join_location(canonical_location(warehouse->second), joined);
+  } else {
+    Error error(ErrorKind::kInvalidArgument,
+                message("table '{}' needs a location: catalog '{}' has no warehouse", to_string(identifier), name));
+    throw error.set_hint("--warehouse file:///data/lake, or a location for the table or its namespace");
+  }
+  std::string location = join_location(folder, identifier.name);
+  if (files->stat(join_location(location, "metadata"))) {
+    const Uuid uuid = context.random().uuid_v4();
+    location += "-" + encode_hex(std::span(uuid.bytes).first(4));
+  }
+  return location;
 }
 
-}  // namespace
+SqlCatalog::SqlCatalog(std::string name, Properties properties, std::shared_ptr<FileSystem> files, MemoryPool& pool)
+    : state_(std::make_shared<State>(std::move(name), std::move(properties), std::move(files), pool)) {}
 
-void SqlCatalog::create_namespace(const Namespace&, const Properties&) {
-  throw_read_only();
+SqlCatalog::~SqlCatalog() = default;
+
+const std::string& SqlCatalog::name() const {
+  return state_->name;
 }
-void SqlCatalog::drop_namespace(const Namespace&) {
-  throw_read_only();
+
+const Properties& SqlCatalog::properties() const {
+  return state_->properties;
 }
-void SqlCatalog::update_namespace_properties(const Namespace&, const Properties&, std::span<const std::string>) {
-  throw_read_only();
+
+std::vector<Namespace> SqlCatalog::list_namespaces(const Namespace& parent) {
+  return state_->tables.list_namespaces(parent);
 }
-LoadedTable SqlCatalog::create_table(Context&, const TableIdentifier&, const spec::NewTable&, const CommitOptions&) {
-  throw_read_only();
+
+Properties SqlCatalog::namespace_properties(const Namespace& levels) {
+  return state_->tables.namespace_properties(levels);
 }
-void SqlCatalog::drop_table(const TableIdentifier&) {
-  throw_read_only();
+
+std::vector<TableIdentifier> SqlCatalog::list_tables(const Namespace& levels) {
+  return state_->tables.list_tables(levels);
 }
-void SqlCatalog::rename_table(const TableIdentifier&, const TableIdentifier&) {
-  throw_read_only();
+
+LoadedTable SqlCatalog::load_table(const TableIdentifier& identifier) {
+  return State::load(state_, identifier);
+}
+
+void SqlCatalog::create_namespace(const Namespace& levels, const Properties& properties) {
+  state_->tables.create_namespace(levels, properties);
+}
+
+void SqlCatalog::drop_namespace(const Namespace& levels) {
+  state_->tables.drop_namespace(levels);
+}
+
+void SqlCatalog::update_namespace_properties(const Namespace& levels, const Properties& updates,
+                                             std::span<const std::string> removals) {
+  state_->tables.update_namespace_properties(levels, updates, removals);
+}
+
+LoadedTable SqlCatalog::create_table(Context& context, const TableIdentifier& identifier, const spec::NewTable& table,
+                                     const CommitOptions& options) {
+  state_->tables.require_absent(identifier);
+  spec::NewTable located = table;
+  located.location =
+      table.location.empty() ? state_->default_location(context, identifier) : canonical_location(table.location);
+  LoadedTable created = State::describe(state_, identifier);
+  auto metadata = std::make_shared<const spec::TableMetadata>(
+      spec::new_table_metadata(located, context.random().uuid_v4(), context.clock().system_ms()));
+  created.metadata = metadata;
+  created.metadata_location = next_metadata_location(*metadata, {}, context.random());
+  const Buffer content = spec::metadata_file_bytes(*metadata, spec::writes_gzip_metadata(*metadata), state_->pool);
+  PendingFile file(state_->files, created.metadata_location, content, publish_options(options));
+  try {
+    state_->tables.insert_table(identifier, created.metadata_location, options.durability == Durability::kFull);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kIo || dynamic_cast<const SqliteLockedError*>(&error) != nullptr) throw;
+    std::string found;
+    try {
+      state_->tables.reconnect();
+      found = state_->tables.find_table(identifier);
+    } catch (const Error& after) {
+      if (after.kind() != ErrorKind::kNotFound) {
+        file.keep();
+        throw CommitStateUnknownError(message("whether table '{}' was created with {} is not known: {}",
+                                              to_string(identifier), created.metadata_location, error.what()));
+      }
+    }
+    if (found != created.metadata_location) throw;
+  }
+  file.keep();
+  return created;
+}
+
+void SqlCatalog::drop_table(const TableIdentifier& identifier) {
+  state_->tables.delete_table(identifier);
+}
+
+void SqlCatalog::rename_table(const TableIdentifier& from, const TableIdentifier& to) {
+  state_->tables.rename_table(from, to);
 }
 
 }  // namespace frazil::catalog

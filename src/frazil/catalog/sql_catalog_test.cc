@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "frazil/base/error.h"
+#include "frazil/catalog/sqlite_database.h"
 #include "frazil/io/file_systems.h"
 #include "frazil/io/memory_file_system.h"
 #include "frazil/memory/memory_pool.h"

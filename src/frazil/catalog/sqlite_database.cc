@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "frazil/base/error.h"
+#include "frazil/base/number_text.h"
 #include "frazil/base/percent_encoding.h"
 
 namespace frazil::catalog {
@@ -18,6 +19,7 @@ namespace {
 // Names have at most 255 characters and locations 1000 by the catalog's own schema; a value beyond this is forged.
 constexpr int kMaxValueBytes = 16 << 20;
 constexpr int kStepsPerCheck = 1000;
+constexpr int kMaxTimeoutSeconds = 86400;
 
 bool starts_with_ignoring_case(std::string_view text, std::string_view lower_prefix) {
   if (text.size() < lower_prefix.size()) return false;
@@ -80,12 +82,33 @@ std::optional<std::string> sqlite_path_of_uri(std::string_view uri) {
   return path;
 }
 
+std::optional<std::chrono::milliseconds> sqlite_timeout_of_uri(std::string_view uri) {
+  const size_t mark = uri.find('?');
+  std::string_view rest = mark == std::string_view::npos ? std::string_view() : uri.substr(mark + 1);
+  while (!rest.empty()) {
+    const std::string_view option = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(std::min(rest.size(), option.size() + 1));
+    constexpr std::string_view kTimeout = "timeout=";
+    if (!option.starts_with(kTimeout)) continue;
+    const std::optional<double> seconds = parse_double(option.substr(kTimeout.size()));
+    if (!seconds || !(*seconds >= 0 && *seconds <= kMaxTimeoutSeconds)) {
+      throw_error(ErrorKind::kInvalidArgument, "catalog uri '{}': timeout must be seconds from 0 to {}", uri,
+                  kMaxTimeoutSeconds);
+    }
+    return std::chrono::milliseconds(static_cast<int64_t>(*seconds * 1000));
+  }
+  return std::nullopt;
+}
+
 struct SqliteDatabase::Connection {
   std::string path;
-  SqliteReadOptions options;
+  SqliteOptions options;
   sqlite3* handle = nullptr;
   uint64_t steps = 0;
   bool immutable = false;
+  std::string_view durability;  // as it was set, a literal; empty: not yet
+
+  bool is_writable() const { return options.access != SqliteAccess::kRead; }
 
   ~Connection() { sqlite3_close_v2(handle); }
 
@@ -93,7 +116,8 @@ struct SqliteDatabase::Connection {
   void open(bool as_immutable) {
     sqlite3_close_v2(std::exchange(handle, nullptr));
     immutable = as_immutable;
-    int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
+    int flags = SQLITE_OPEN_NOMUTEX | (is_writable() ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+    if (options.access == SqliteAccess::kCreate) flags |= SQLITE_OPEN_CREATE;
     std::string name = path;
     if (as_immutable) {
       flags |= SQLITE_OPEN_URI;
@@ -136,10 +160,12 @@ struct SqliteDatabase::Connection {
       case SQLITE_CORRUPT:
         throw make(ErrorKind::kCorrupt, message("SQLite database {} is damaged: {}", path, detail), {});
       case SQLITE_BUSY:
-      case SQLITE_LOCKED:
-        throw make(ErrorKind::kIo,
-                   message("SQLite database {} stayed locked for {} ms", path, options.busy_timeout.count()),
-                   "another program is writing to it; try again");
+      case SQLITE_LOCKED: {
+        SqliteLockedError error(
+            message("SQLite database {} stayed locked for {} ms", path, options.busy_timeout.count()));
+        error.set_hint("another program is writing to it; try again");
+        throw error;
+      }
       case SQLITE_INTERRUPT:
         throw make(ErrorKind::kCorrupt,
                    message("SQLite database {}: the query does not end within {} steps", path, options.max_steps), {});
@@ -150,21 +176,28 @@ struct SqliteDatabase::Connection {
         throw std::bad_alloc();
       case SQLITE_PERM:
       case SQLITE_AUTH:
-        throw make(ErrorKind::kPermission, message("cannot read SQLite database {}: {}", path, detail), {});
+        throw make(ErrorKind::kPermission, message("cannot {} SQLite database {}: {}", verb(), path, detail), {});
+      case SQLITE_CONSTRAINT:
+        throw make(ErrorKind::kAlreadyExists, message("SQLite database {}: {}", path, detail), {});
       case SQLITE_READONLY:
+        if (is_writable()) {
+          throw make(ErrorKind::kPermission, message("cannot write SQLite database {}: {}", path, detail), {});
+        }
         throw make(ErrorKind::kIo,
                    message("SQLite database {} cannot be read without writing to its folder: {}", path, detail),
                    "a program that wrote to it ended early; open it once with a program that may write there");
       default:
-        throw make(ErrorKind::kIo, message("cannot read SQLite database {}: {}", path, detail), {});
+        throw make(ErrorKind::kIo, message("cannot {} SQLite database {}: {}", verb(), path, detail), {});
     }
   }
+
+  std::string_view verb() const { return is_writable() ? "write" : "read"; }
 
   // A database in write-ahead mode needs two files beside it even for reading. In a folder that cannot be written, and
   // when no log is there, nobody is writing and the file alone is the whole truth.
   bool may_open_as_immutable(int code) const {
     int primary = code & 0xff;
-    if (immutable || (primary != SQLITE_READONLY && primary != SQLITE_CANTOPEN)) return false;
+    if (immutable || is_writable() || (primary != SQLITE_READONLY && primary != SQLITE_CANTOPEN)) return false;
     struct stat status{};
     return stat((path + "-wal").c_str(), &status) != 0 && stat((path + "-journal").c_str(), &status) != 0;
   }
@@ -179,8 +212,20 @@ std::optional<std::string_view> SqliteDatabase::Row::text(int column) const {
                           static_cast<size_t>(sqlite3_column_bytes(statement, column)));
 }
 
-SqliteDatabase::SqliteDatabase(std::string path, SqliteReadOptions options)
-    : connection_(std::make_unique<Connection>()) {
+namespace {
+
+// That of a database which is to be made there.
+void check_folder(const std::string& file) {
+  const size_t slash = file.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : file.substr(0, slash + 1);
+  if (access(folder.c_str(), W_OK | X_OK) == 0) return;
+  const int number = errno;
+  throw IoError(number, message("cannot create SQLite database {}: {}", file, std::strerror(number)));
+}
+
+}  // namespace
+
+SqliteDatabase::SqliteDatabase(std::string path, SqliteOptions options) : connection_(std::make_unique<Connection>()) {
   connection_->path = std::move(path);
   connection_->options = options;
   const std::string& file = connection_->path;
@@ -188,6 +233,11 @@ SqliteDatabase::SqliteDatabase(std::string path, SqliteReadOptions options)
   struct stat status{};
   if (stat(file.c_str(), &status) != 0) {
     int number = errno;
+    if (number == ENOENT && options.access == SqliteAccess::kCreate) {
+      check_folder(file);
+      connection_->open(false);
+      return;
+    }
     IoError error(number, message("cannot open SQLite database {}: {}", file, std::strerror(number)));
     if (number == ENOENT && !file.starts_with('/') && stat(("/" + file).c_str(), &status) == 0) {
       error.set_hint(message("the path is relative; /{} exists: write four slashes, sqlite:////{}", file, file));
@@ -199,7 +249,7 @@ SqliteDatabase::SqliteDatabase(std::string path, SqliteReadOptions options)
   if (!S_ISREG(status.st_mode)) {
     throw_error(ErrorKind::kInvalidArgument, "cannot open SQLite database {}: not a file", file);
   }
-  if (access(file.c_str(), R_OK) != 0) {
+  if (access(file.c_str(), connection_->is_writable() ? R_OK | W_OK : R_OK) != 0) {
     int number = errno;
     throw IoError(number, message("cannot open SQLite database {}: {}", file, std::strerror(number)));
   }
@@ -212,6 +262,10 @@ SqliteDatabase& SqliteDatabase::operator=(SqliteDatabase&&) noexcept = default;
 
 const std::string& SqliteDatabase::path() const {
   return connection_->path;
+}
+
+bool SqliteDatabase::is_writable() const {
+  return connection_->is_writable();
 }
 
 namespace {
@@ -249,10 +303,62 @@ void SqliteDatabase::query(std::string_view sql, std::span<const std::string> pa
   }
 }
 
+int64_t SqliteDatabase::execute(std::string_view sql, std::span<const std::string> parameters) {
+  query(sql, parameters, [](const Row&) { return true; });
+  return sqlite3_changes64(connection_->handle);
+}
+
+SqliteDatabase::Transaction::Transaction(SqliteDatabase& database) : database_(&database) {
+  database.execute("BEGIN IMMEDIATE");
+}
+
+SqliteDatabase::Transaction::~Transaction() {
+  if (database_ == nullptr) return;
+  // An error of SQLite's may have rolled it back already.
+  sqlite3_exec(database_->connection_->handle, "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+void SqliteDatabase::Transaction::commit() {
+  database_->execute("COMMIT");
+  database_ = nullptr;
+}
+
+void SqliteDatabase::set_extra_durable(bool extra) {
+  std::string_view level = "EXTRA";
+  if (!extra) {
+    bool write_ahead = false;
+    query("PRAGMA journal_mode", {}, [&](const Row& row) {
+      write_ahead = row.text(0) == "wal";
+      return false;
+    });
+    level = write_ahead ? "NORMAL" : "FULL";
+  }
+  if (level == connection_->durability) return;
+  execute("PRAGMA synchronous = " + std::string(level));
+  connection_->durability = level;
+}
+
+void SqliteDatabase::prefer_write_ahead() {
+  try {
+    execute("PRAGMA journal_mode = WAL");
+  } catch (const SqliteLockedError&) {
+    // Somebody else is at it.
+  }
+}
+
 bool SqliteDatabase::has_column(std::string_view table, std::string_view column) {
   bool found = false;
   const std::string parameters[] = {std::string(table), std::string(column)};
   query("SELECT 1 FROM pragma_table_xinfo(?1) WHERE lower(name) = ?2", parameters, [&](const Row&) {
+    found = true;
+    return false;
+  });
+  return found;
+}
+
+bool SqliteDatabase::has_any_table() {
+  bool found = false;
+  query("SELECT 1 FROM sqlite_master LIMIT 1", {}, [&](const Row&) {
     found = true;
     return false;
   });

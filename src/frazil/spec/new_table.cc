@@ -140,10 +140,10 @@ bool writes_gzip_metadata(const TableMetadata& metadata) {
               excerpt(codec));
 }
 
-Buffer metadata_file_bytes(const TableMetadata& metadata, MemoryPool& pool) {
+Buffer metadata_file_bytes(const TableMetadata& metadata, bool gzip, MemoryPool& pool) {
   validate(metadata);
   std::string text = json::write(table_metadata_to_json(metadata));
-  if (!writes_gzip_metadata(metadata)) return Buffer::from_string(std::move(text));
+  if (!gzip) return Buffer::from_string(std::move(text));
   Compressor compressor(pool);
   return compressor.compress(Codec::kGzip, std::nullopt, std::as_bytes(std::span(text))).freeze();
 }

@@ -45,7 +45,8 @@ std::string metadata_folder(const TableMetadata& metadata);
 
 // Of write.metadata.compression-codec: "none" or "gzip" (also "gz"), in any case. Throws Error(kInvalidArgument).
 bool writes_gzip_metadata(const TableMetadata& metadata);
-// Its text, compressed as the property says. The bytes are the pool's. Throws what validate() throws.
-Buffer metadata_file_bytes(const TableMetadata& metadata, MemoryPool& pool);
+// Its text, compressed if asked. The bytes are the pool's, or the heap's if they are not compressed. Throws what
+// validate() throws.
+Buffer metadata_file_bytes(const TableMetadata& metadata, bool gzip, MemoryPool& pool);
 
 }  // namespace frazil::spec

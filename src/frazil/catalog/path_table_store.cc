@@ -1,0 +1,183 @@
+#include "frazil/catalog/path_table_store.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "frazil/base/error.h"
+#include "frazil/catalog/metadata_files.h"
+#include "frazil/catalog/path_table_versions.h"
+#include "frazil/io/uri.h"
+#include "frazil/memory/memory_pool.h"
+#include "frazil/runtime/context.h"
+
+namespace frazil::catalog {
+namespace {
+
+// How often a writer looks whether somebody went on while it wrote the hint. More than there are writers at once.
+constexpr int kMaxHintRounds = 1000;
+
+std::string version_name(uint64_t version, bool gzip) {
+  return message("v{}{}.metadata.json", version, gzip ? ".gz" : "");
+}
+
+bool has_version(FileSystem& files, const std::string& folder, uint64_t version) {
+  const std::string names[] = {version_name(version, false), version_name(version, true),
+                               version_name(version, false) + ".gz"};
+  return std::any_of(std::begin(names), std::end(names),
+                     [&](const std::string& name) { return files.stat(join_location(folder, name)).has_value(); });
+}
+
+enum class Found : uint8_t { kNothing, kThisContent, kOtherContent, kUnreadable };
+
+Found look_at(const PathTable& place, const std::string& location, const Buffer& content) noexcept {
+  try {
+    const std::optional<FileInfo> info = place.files->stat(location);
+    if (!info) return Found::kNothing;
+    if (info->size != content.size()) return Found::kOtherContent;
+    const Buffer found = read_file(*place.files, location, *place.pool, content.size());
+    return found.text() == content.text() ? Found::kThisContent : Found::kOtherContent;
+  } catch (...) {
+    return Found::kUnreadable;
+  }
+}
+
+// Gives the file its name if nothing has it. False if something has, which is not this content. Throws
+// CommitStateUnknownError if it cannot be said whether it has the name for good; another error: it has not.
+bool publish_version(const PathTable& place, const std::string& location, const Buffer& content,
+                     const CommitOptions& options) {
+  const std::unique_ptr<OutputFile> output = place.files->open_output(location);
+  output->write(content.span());
+  try {
+    output->publish(publish_options(options));
+    return true;
+  } catch (const Error& error) {
+    // A network file system may have done it and lost the answer, or have done it twice ("already exists").
+    const Found found = look_at(place, location, content);
+    if (found == Found::kNothing) throw;
+    if (found == Found::kOtherContent) return false;
+    if (found == Found::kThisContent && options.durability == Durability::kProcess) return true;
+    CommitStateUnknownError unknown(
+        message("whether {} was committed is not known, {}: {}", location,
+                found == Found::kUnreadable ? "it cannot be looked at" : "it is there but may not survive a power cut",
+                error.what()));
+    unknown.set_hint("nothing was deleted; look at the table before writing the same rows again");
+    throw unknown;
+  }
+}
+
+// Tells readers of the version. A writer of the next one may be faster: the last word must not be an older version.
+// What cannot be written is removed, so that nobody reads an old version for the current one.
+void write_hint(FileSystem& files, const std::string& folder, uint64_t version, const CommitOptions& options) noexcept {
+  const std::string location = join_location(folder, kHintName);
+  OutputFile::PublishOptions publish = publish_options(options);
+  publish.if_exists = OutputFile::IfExists::kReplace;
+  for (int failures = 0, rounds = 0; rounds < kMaxHintRounds; ++rounds) {
+    try {
+      const std::string text = std::to_string(version);
+      write_file(files, location, std::as_bytes(std::span(text)), publish);
+      if (!has_version(files, folder, version + 1)) return;
+      ++version;
+    } catch (...) {
+      if (++failures < 2) continue;
+      remove_quietly(files, location);
+      return;
+    }
+  }
+}
+
+class PathTableStore final : public TableStore {
+ public:
+  PathTableStore(PathTable place, std::string why_read_only)
+      : place_(std::move(place)), why_read_only_(std::move(why_read_only)) {}
+
+  LoadedTable load() override { return open_path_table(place_, PathVersion::kNewest); }
+
+  LoadedTable commit(Context& context, const LoadedTable& base, std::span<const spec::TableRequirement> requirements,
+                     std::span<const spec::TableUpdate> updates, const CommitOptions& options) override {
+    const std::string name(location_name(base.metadata_location));
+    const std::optional<uint64_t> version = path_version(name);
+    if (!why_read_only_.empty() || !version || *version == UINT64_MAX) {
+      throw_error(ErrorKind::kUnsupported, "table {} cannot be written: {}", place_.path,
+                  why_read_only_.empty() ? "its version is no v<N>" : why_read_only_);
+    }
+    spec::check_requirements(base.metadata.get(), requirements);
+    if (updates.empty()) return base;
+
+    auto next = std::make_shared<const spec::TableMetadata>(
+        spec::apply_updates(*base.metadata, updates,
+                            {.now_ms = context.clock().system_ms(),
+                             .base_location = join_location(spec::metadata_folder(*base.metadata), name)}));
+    check_stays(*base.metadata, *next);
+
+    const std::string folder(parent_location(base.metadata_location));
+    // All who began from this version take the same name, whatever they change.
+    const bool gzip = spec::writes_gzip_metadata(*base.metadata);
+    LoadedTable committed = base;
+    committed.metadata = next;
+    committed.metadata_location = join_location(folder, version_name(*version + 1, gzip));
+    const Buffer content = spec::metadata_file_bytes(*next, gzip, *place_.pool);
+    const bool taken = has_version(*place_.files, folder, *version + 1);
+    if (taken || !publish_version(place_, committed.metadata_location, content, options)) {
+      throw ConflictError(message("table {} has a version {} already", place_.path, *version + 1));
+    }
+    write_hint(*place_.files, folder, *version + 1, options);
+    delete_logged_metadata(*base.files, *base.metadata, *next);
+    return committed;
+  }
+
+ private:
+  static void check_stays(const spec::TableMetadata& base, const spec::TableMetadata& next) {
+    if (next.location != base.location) {
+      throw_error(ErrorKind::kInvalidArgument, "a table by its path cannot be given another location");
+    }
+    if (next.property("write.metadata.path")) {
+      throw_error(ErrorKind::kInvalidArgument, "a table by its path cannot have write.metadata.path");
+    }
+  }
+
+  const PathTable place_;
+  const std::string why_read_only_;
+};
+
+}  // namespace
+
+std::shared_ptr<TableStore> make_path_table_store(PathTable place, std::string why_read_only) {
+  return std::make_shared<PathTableStore>(std::move(place), std::move(why_read_only));
+}
+
+std::string find_version_after(FileSystem& files, std::string_view folder, const std::string& location) {
+  std::optional<uint64_t> version = path_version(location_name(location));
+  if (!version) return location;
+  const FoundVersions found = list_versions(files, folder);
+  std::string newest = location;
+  for (bool more = true; more;) {
+    more = false;
+    for (const Candidate& candidate : found.candidates) {
+      const std::optional<uint64_t> next = path_version(candidate.name);
+      if (!next || *next == 0 || *next - 1 != *version) continue;
+      version = next;
+      newest = candidate.location;
+      more = true;
+      break;
+    }
+  }
+  return newest;
+}
+
+void write_first_version(const PathTable& place, const spec::TableMetadata& metadata, const CommitOptions& options) {
+  if (metadata.property("write.metadata.path")) {
+    throw_error(ErrorKind::kInvalidArgument, "a table by its path cannot have write.metadata.path");
+  }
+  const std::string folder = join_location(place.path, "metadata");
+  const auto throw_exists = [&] {
+    throw_error(ErrorKind::kAlreadyExists, "{} holds an Iceberg table already", place.path);
+  };
+  if (place.files->stat(folder) && !list_versions(*place.files, place.path).candidates.empty()) throw_exists();
+  const bool gzip = spec::writes_gzip_metadata(metadata);
+  const Buffer content = spec::metadata_file_bytes(metadata, gzip, *place.pool);
+  if (!publish_version(place, join_location(folder, version_name(1, gzip)), content, options)) throw_exists();
+  write_hint(*place.files, folder, 1, options);
+}
+
+}  // namespace frazil::catalog

@@ -44,7 +44,7 @@ struct ChunkOptions {
   size_t dictionary_bytes = size_t{2} << 20;  // PLAIN bytes of a dictionary; past them other encodings follow
   std::optional<Encoding> encoding;  // this one, whatever the data. kRleDictionary: as long as it is small enough
   bool statistics = true;            // bounds, of the chunk and of pages; counts are always there
-  size_t statistics_length = 64;     // bounds of BYTE_ARRAY and plain FIXED_LEN_BYTE_ARRAY are cut to so many
+  size_t statistics_length = 64;     // bounds of BYTE_ARRAY are cut, 4 or more to so many
   size_t column_index_length = 64;   // bytes. 0: never
   bool bloom_filter = false;
   uint64_t bloom_ndv = 0;  // distinct values to make room for; 0: those that are there

@@ -1,0 +1,1008 @@
+#include "frazil/parquet/chunk_encoder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "frazil/base/bits.h"
+#include "frazil/base/error.h"
+#include "frazil/base/message.h"
+#include "frazil/columnar/layout.h"
+#include "frazil/parquet/bloom_filter_builder.h"
+#include "frazil/parquet/encode_buffer.h"
+#include "frazil/parquet/encode_kernels.h"
+#include "frazil/parquet/encoding_choice.h"
+#include "frazil/parquet/hybrid_encoder.h"
+#include "frazil/parquet/leaf_source.h"
+#include "frazil/parquet/page_writer.h"
+#include "frazil/parquet/value_dictionary.h"
+#include "frazil/parquet/value_encoder.h"
+#include "frazil/parquet/value_order.h"
+
+namespace frazil::parquet {
+
+struct EncoderScratch::Parts {
+  explicit Parts(MemoryPool& pool)
+      : compressor(pool),
+        body(pool),
+        lengths(pool),
+        encoded(pool),
+        compressed(pool),
+        valid(pool),
+        marks(pool),
+        numbers(pool),
+        values(pool) {}
+
+  ChoiceScratch choice() { return {compressor, encoded, lengths, compressed}; }
+  PageScratch page() { return {compressor, compressed}; }
+  size_t memory_bytes() const {
+    return compressor.charged_bytes() + body.capacity() + lengths.capacity() + encoded.capacity() +
+           compressed.capacity() + valid.capacity() + marks.capacity() + numbers.capacity() + values.capacity();
+  }
+
+  Compressor compressor;
+  EncodeBuffer body;        // of a page before compression
+  EncodeBuffer lengths;     // of byte arrays
+  EncodeBuffer encoded;     // samples
+  EncodeBuffer compressed;  // samples, pages
+  EncodeBuffer valid;       // bits of a step's slots
+  EncodeBuffer marks;       // of a dictionary's entries
+  EncodeBuffer numbers;     // of a page's values, while a dictionary is tried
+  PageValues values;        // of a step
+};
+
+EncoderScratch::EncoderScratch(MemoryPool& pool) : parts_(std::make_unique<Parts>(pool)) {}
+EncoderScratch::~EncoderScratch() = default;
+EncoderScratch::EncoderScratch(EncoderScratch&&) noexcept = default;
+EncoderScratch& EncoderScratch::operator=(EncoderScratch&&) noexcept = default;
+
+size_t EncoderScratch::buffered_bytes() const {
+  return parts_->memory_bytes();
+}
+
+namespace {
+
+// Rows that are taken at once: what is made of them stays in the first cache levels.
+constexpr size_t kStepRows = 4096;
+constexpr size_t kPageBytesMax = size_t{1} << 30;
+constexpr uint32_t kUnmapped = UINT32_MAX;
+constexpr uint32_t kNullEntry = UINT32_MAX - 1;
+
+// Some slots of a piece.
+struct SlotRange {
+  size_t from = 0;
+  size_t count = 0;
+  ValidBits valid;
+};
+
+// The numbers of a dictionary array's entries in our dictionary, found when they are first used. Holds on to the last
+// array's dictionary: slices of one batch share it.
+struct EntryMap {
+  explicit EntryMap(MemoryPool& pool) : numbers(pool) {}
+
+  ArrayPtr dictionary;
+  EncodeBuffer numbers;  // uint32_t
+};
+
+// As FixedValues needs it.
+bool is_aligned(const std::byte* values, size_t width) {
+  return (width != 4 && width != 8) || reinterpret_cast<uintptr_t>(values) % width == 0;
+}
+
+template <typename Visit>
+void with_index_type(const Array& array, Visit&& visit) {
+  switch (array.type->index_type()->id()) {
+    case TypeId::kInt8:
+    case TypeId::kUInt8:
+      return visit(array.values<uint8_t>());
+    case TypeId::kInt16:
+    case TypeId::kUInt16:
+      return visit(array.values<uint16_t>());
+    case TypeId::kInt32:
+    case TypeId::kUInt32:
+      return visit(array.values<uint32_t>());
+    default:
+      return visit(array.values<uint64_t>());
+  }
+}
+
+// An index below `size`, whatever its type: negative ones are large as unsigned.
+template <typename Index>
+size_t checked_index(const Index* indices, size_t slot, size_t size) {
+  const auto index = static_cast<size_t>(indices[slot]);
+  if (index >= size) {
+    throw_error(ErrorKind::kInvalidArgument, "dictionary index {} of {} entries", index, size);
+  }
+  return index;
+}
+
+template <typename Visit>
+void for_each_valid(const SlotRange& range, Visit&& visit) {
+  if (range.valid.bits == nullptr) {
+    for (size_t i = 0; i < range.count; ++i) visit(range.from + i);
+  } else {
+    for_each_set_bit(range.valid.bits, range.valid.offset, range.count, [&](size_t i) { visit(range.from + i); });
+  }
+}
+
+}  // namespace
+
+class ChunkEncoder::Impl {
+ public:
+  Impl(const LeafDescription& leaf, const ChunkOptions& options, MemoryPool& pool)
+      : leaf_(&leaf),
+        options_(options),
+        pool_(&pool),
+        order_(value_order(leaf.file_type)),
+        is_bytes_(leaf.file_type.physical == PhysicalType::kByteArray),
+        is_legacy_(options.profile == EncodingProfile::kLegacy),
+        is_v2_(options.page_v2 && options.profile != EncodingProfile::kLegacy),
+        values_(pool),
+        numbers_(pool),
+        definition_levels_(pool),
+        repetition_levels_(pool),
+        entry_map_(pool),
+        chunk_bounds_(order_),
+        writer_(options_, pool) {
+    check_options();
+    if (options_.bloom_filter && leaf.file_type.physical != PhysicalType::kBoolean) {
+      bloom_.emplace(options_.bloom_ndv, options_.bloom_fpp, options_.bloom_bytes_max, pool);
+    }
+    if (leaf.max_repetition > 0) repetition_histogram_.resize(size_t{leaf.max_repetition} + 1);
+    if (leaf.max_definition > 1) definition_histogram_.resize(size_t{leaf.max_definition} + 1);
+  }
+
+  void write(const LeafPiece& piece, EncoderScratch::Parts& scratch);
+  EncodedChunk finish(EncoderScratch::Parts& scratch);
+
+  int64_t row_count() const { return static_cast<int64_t>(chunk_rows_ + rows_); }
+  size_t buffered_bytes() const {
+    return writer_.memory_bytes() + values_.capacity() + numbers_.capacity() + definition_levels_.capacity() +
+           repetition_levels_.capacity() + entry_map_.numbers.capacity() +
+           (dictionary_ ? dictionary_->memory_bytes() : 0) + (bloom_ ? bloom_->memory_bytes() : 0);
+  }
+  size_t encoded_bytes_estimate() const;
+  const LeafDescription& leaf() const { return *leaf_; }
+
+ private:
+  enum class Mode : uint8_t {
+    kUndecided,   // values of the first page, or of the first after a dictionary, are collected
+    kDictionary,  // numbers are collected
+    kDirect,      // values are collected for direct_encoding_
+  };
+
+  void check_options() const;
+  size_t page_rows() const { return std::max<size_t>(options_.page_rows, 1); }
+
+  // ---- Pieces ----
+  void write_nulls(size_t rows, EncoderScratch::Parts& scratch);
+  void write_flat(const Array& array, EncoderScratch::Parts& scratch);
+  void write_nested(const LeafPiece& piece, EncoderScratch::Parts& scratch);
+  // Pages that the array has as they are: returns how many rows from `from` on were written.
+  size_t write_whole_pages(const LeafSource& source, size_t from, size_t count, EncoderScratch::Parts& scratch);
+  size_t room_bytes() const;
+  bool is_page_full() const;
+  void append_levels(size_t count, ValidBits valid, size_t null_count);
+  void append_slots(const Array& array, const LeafSource& source, const SlotRange& range,
+                    EncoderScratch::Parts& scratch);
+  void append_dictionary_slots(const Array& array, const SlotRange& range, EncoderScratch::Parts& scratch);
+  const uint32_t* map_entries(const Array& array, size_t slots);
+  uint32_t map_entry(const Array& array, size_t index);
+  // The bits of slots whose value is there and, in its dictionary, not null. Counts the nulls.
+  ValidBits logical_valid(const Array& array, size_t from, size_t count, EncodeBuffer& bits, size_t& null_count) const;
+
+  // ---- Pages ----
+  PageView open_values() const {
+    if (is_bytes_) return {{}, values_.as_bytes(), true};
+    return {{values_.fixed.data(), physical_width(leaf_->file_type), values_.count}, {}, false};
+  }
+  void end_page(EncoderScratch::Parts& scratch) { end_page(open_values(), scratch); }
+  // A page of the open levels and these values, or the numbers that are there.
+  void end_page(const PageView& view, EncoderScratch::Parts& scratch);
+  void decide(const PageView& view, EncoderScratch::Parts& scratch);
+  bool try_dictionary(const PageView& view, EncoderScratch::Parts& scratch);
+  void review_given_dictionary(EncoderScratch::Parts& scratch);
+  void begin_dictionary();
+  void leave_dictionary(EncoderScratch::Parts& scratch);
+  Encoding dictionary_encoding() const { return is_legacy_ ? Encoding::kPlainDictionary : Encoding::kRleDictionary; }
+  size_t dictionary_bytes() const { return dictionary_ ? dictionary_->plain_bytes() : 0; }
+  void append_page_levels(const EncodeBuffer& levels, uint8_t max_level, EncodeBuffer& body, uint32_t& size) const;
+  void bound_numbers(BoundsBuilder& bounds, EncoderScratch::Parts& scratch);
+  void count_encoding(PageType type, Encoding encoding);
+  bool dictionary_is_wanted() const {
+    return options_.encoding == Encoding::kPlainDictionary || options_.encoding == Encoding::kRleDictionary;
+  }
+  bool dictionary_is_allowed() const {
+    return !is_dictionary_left_ && leaf_->file_type.physical != PhysicalType::kBoolean &&
+           (dictionary_is_wanted() || (options_.dictionary && !options_.encoding));
+  }
+
+  const LeafDescription* leaf_;
+  const ChunkOptions options_;
+  MemoryPool* pool_;
+  const ValueOrder order_;
+  const bool is_bytes_;
+  const bool is_legacy_;
+  const bool is_v2_;
+
+  // The open page.
+  Mode mode_ = Mode::kUndecided;
+  PageValues values_;
+  EncodeBuffer numbers_;            // uint32_t
+  EncodeBuffer definition_levels_;  // uint8_t an entry; empty: all entries have the maximum
+  EncodeBuffer repetition_levels_;
+  size_t entries_ = 0;
+  size_t rows_ = 0;
+  size_t nulls_ = 0;             // entries without value
+  int64_t unencoded_bytes_ = 0;  // of the values behind numbers_
+
+  // The chunk.
+  Encoding direct_encoding_ = Encoding::kPlain;
+  bool is_dictionary_given_ = false;  // numbers came from a dictionary array and were not weighed yet
+  bool is_dictionary_left_ = false;
+  bool is_finished_ = false;
+  std::optional<ValueDictionary> dictionary_;
+  uint32_t dictionary_size_before_ = 0;  // when the open page began
+  std::vector<uint32_t> nan_numbers_;    // entries that are NaN
+  uint32_t nans_sought_ = 0;             // entries that were looked at
+  EntryMap entry_map_;
+  std::optional<BloomFilterBuilder> bloom_;
+  BoundsBuilder chunk_bounds_;
+  PageWriter writer_;
+  std::vector<EncodedPage> pages_;
+  std::vector<EncodedChunk::EncodingCount> encoding_stats_;
+  uint64_t chunk_rows_ = 0;
+  int64_t chunk_entries_ = 0;
+  int64_t chunk_nulls_ = 0;
+  int64_t chunk_unencoded_bytes_ = 0;
+  bool has_page_of_nans_ = false;
+  double direct_cost_ = 0;  // bytes a value of the first page after direct_encoding_ was chosen; 0: not known
+  std::vector<int64_t> repetition_histogram_;
+  std::vector<int64_t> definition_histogram_;
+};
+
+void ChunkEncoder::Impl::check_options() const {
+  const PhysicalType type = leaf_->file_type.physical;
+  if (options_.encoding && !has_encoding(type, *options_.encoding)) {
+    throw_error(ErrorKind::kInvalidArgument, "column '{}': {} has no encoding {}", leaf_->path, to_string(type),
+                to_string(*options_.encoding));
+  }
+  if (options_.page_bytes < 1 || options_.page_bytes > kPageBytesMax) {
+    throw_error(ErrorKind::kInvalidArgument, "pages of {} bytes: 1 to {}", options_.page_bytes, kPageBytesMax);
+  }
+  // Bounds are cut to no less than a code point.
+  if (options_.statistics_length < 4 || (options_.column_index_length != 0 && options_.column_index_length < 4)) {
+    throw_error(ErrorKind::kInvalidArgument, "bounds of less than 4 bytes");
+  }
+  const Codec codec = compressor_codec(options_.codec);
+  if (options_.level) check_compression_level(codec, *options_.level);
+}
+
+size_t ChunkEncoder::Impl::encoded_bytes_estimate() const {
+  const size_t written = writer_.byte_size() + writer_.kept_bytes();
+  // What is open shrinks like what was written, or by half.
+  const double ratio = writer_.uncompressed_size() == 0 ? 0.5
+                                                        : static_cast<double>(writer_.byte_size()) /
+                                                              static_cast<double>(writer_.uncompressed_size());
+  const size_t open = values_.fixed.size() + values_.bytes.size() + numbers_.size() / 2 + dictionary_bytes();
+  return written + static_cast<size_t>(static_cast<double>(open) * ratio);
+}
+
+// ---- Pieces ----
+
+void ChunkEncoder::Impl::write(const LeafPiece& piece, EncoderScratch::Parts& scratch) {
+  const Array& array = *piece.values;
+  if (piece.definition_levels.empty()) {
+    if (leaf_->max_repetition != 0) {
+      if (array.length == 0) return;
+      throw_error(ErrorKind::kInvalidArgument, "a repeated column without levels");
+    }
+    if (leaf_->type->id() == TypeId::kNull) return write_nulls(static_cast<size_t>(array.length), scratch);
+    return write_flat(array, scratch);
+  }
+  write_nested(piece, scratch);
+}
+
+void ChunkEncoder::Impl::write_nulls(size_t rows, EncoderScratch::Parts& scratch) {
+  if (rows > 0 && leaf_->max_definition == 0) throw_error(ErrorKind::kInvalidArgument, "nulls in a required column");
+  while (rows > 0) {
+    const size_t count = std::min(rows, page_rows() - rows_);
+    std::memset(definition_levels_.extend(count), leaf_->max_definition - 1, count);
+    entries_ += count;
+    rows_ += count;
+    nulls_ += count;
+    rows -= count;
+    if (is_page_full()) end_page(scratch);
+  }
+}
+
+size_t ChunkEncoder::Impl::room_bytes() const {
+  // Numbers take less than values; what a step may add to the dictionary is held to a page.
+  if (mode_ == Mode::kDictionary) return options_.page_bytes;
+  const size_t used = is_bytes_ ? values_.bytes.size() : values_.fixed.size();
+  return options_.page_bytes - std::min(options_.page_bytes, used);
+}
+
+bool ChunkEncoder::Impl::is_page_full() const {
+  if (rows_ >= page_rows()) return true;
+  if (entries_ >= kPageBytesMax) return true;
+  if (mode_ == Mode::kDictionary) {
+    const auto width = static_cast<size_t>(bit_width_of(dictionary_->size()));
+    return numbers_.size() / sizeof(uint32_t) * width / 8 >= options_.page_bytes;
+  }
+  return values_.fixed.size() + values_.bytes.size() + 4 * (is_bytes_ ? values_.count : 0) >= options_.page_bytes;
+}
+
+ValidBits ChunkEncoder::Impl::logical_valid(const Array& array, size_t from, size_t count, EncodeBuffer& bits,
+                                            size_t& null_count) const {
+  null_count = 0;
+  const bool has_null_entries = array.dictionary != nullptr && array.dictionary->count_nulls() != 0;
+  if (!has_null_entries && (!array.has_validity() || array.null_count == 0)) return {};
+  const ValidBits own{array.has_validity() ? array.buffers[0].as<uint8_t>() : nullptr,
+                      static_cast<size_t>(array.offset) + from};
+  if (!has_null_entries) {
+    null_count = count - count_set_bits(own.bits, own.offset, count);
+    return null_count == 0 ? ValidBits{} : own;
+  }
+  bits.clear();
+  auto* const target = reinterpret_cast<uint8_t*>(bits.extend(bytes_for_bits(count)));
+  std::memset(target, 0, bytes_for_bits(count));
+  const Array& dictionary = *array.dictionary;
+  with_index_type(array, [&](const auto* indices) {
+    for_each_valid({0, count, own.bits == nullptr ? ValidBits{} : own}, [&](size_t i) {
+      const size_t index = checked_index(indices, from + i, static_cast<size_t>(dictionary.length));
+      if (dictionary.is_valid(static_cast<int64_t>(index))) set_bit(target, i);
+    });
+  });
+  null_count = count - count_set_bits(target, 0, count);
+  return null_count == 0 ? ValidBits{} : ValidBits{target, 0};
+}
+
+void ChunkEncoder::Impl::append_levels(size_t count, ValidBits valid, size_t null_count) {
+  entries_ += count;
+  nulls_ += null_count;
+  if (null_count == 0 && definition_levels_.empty()) return;
+  if (leaf_->max_definition == 0) throw_error(ErrorKind::kInvalidArgument, "nulls in a required column");
+  const uint8_t max = leaf_->max_definition;
+  const size_t missing = entries_ - count - definition_levels_.size();
+  if (missing > 0) std::memset(definition_levels_.extend(missing), max, missing);
+  auto* const levels = reinterpret_cast<uint8_t*>(definition_levels_.extend(count));
+  if (valid.bits == nullptr) {
+    std::memset(levels, null_count == 0 ? max : max - 1, count);
+    return;
+  }
+  unpack_bools(valid.bits, valid.offset, count, levels);
+  for (size_t i = 0; i < count; ++i) levels[i] = static_cast<uint8_t>(levels[i] + max - 1);
+}
+
+void ChunkEncoder::Impl::write_flat(const Array& array, EncoderScratch::Parts& scratch) {
+  const auto length = static_cast<size_t>(array.length);
+  const bool is_dictionary = array.type->id() == TypeId::kDictionary;
+  const LeafSource source = is_dictionary ? LeafSource(*leaf_, *array.dictionary) : LeafSource(*leaf_, array);
+  const bool has_no_nulls = !array.has_validity() || array.count_nulls() == 0;
+  for (size_t at = 0; at < length;) {
+    if (!is_dictionary && has_no_nulls && entries_ == 0 && length - at >= kStepRows) {
+      const size_t written = write_whole_pages(source, at, length - at, scratch);
+      at += written;
+      if (written > 0) continue;
+    }
+    size_t count = std::min({length - at, page_rows() - rows_, kStepRows});
+    if (!is_dictionary) {
+      // A value that is longer than a page begins one.
+      const size_t fit = source.fitting(at, count, room_bytes());
+      if (fit == 1 && is_bytes_ && entries_ > 0 && source.bytes_at(at).size() > options_.page_bytes) end_page(scratch);
+      count = fit;
+    }
+    size_t null_count = 0;
+    const ValidBits valid = logical_valid(array, at, count, scratch.valid, null_count);
+    append_slots(array, source, {at, count, valid}, scratch);
+    append_levels(count, valid, null_count);
+    rows_ += count;
+    at += count;
+    if (is_page_full()) end_page(scratch);
+    if (dictionary_bytes() > options_.dictionary_bytes && mode_ == Mode::kDictionary) leave_dictionary(scratch);
+  }
+}
+
+size_t ChunkEncoder::Impl::write_whole_pages(const LeafSource& source, size_t from, size_t count,
+                                             EncoderScratch::Parts& scratch) {
+  const size_t start = from;
+  const size_t end = from + count;
+  const size_t width = physical_width(leaf_->file_type);
+  while (from < end && mode_ != Mode::kDictionary) {
+    const size_t rows = source.fitting(from, std::min(end - from, page_rows()), options_.page_bytes);
+    // The last rows may be joined by those of the next piece.
+    if (from + rows == end && rows < page_rows()) break;
+    PageView view;
+    if (is_bytes_) {
+      const auto bytes = source.bytes_values(from, rows);
+      if (!bytes) break;
+      view = {{}, *bytes, true};
+    } else {
+      const std::byte* const values = source.fixed_values(from);
+      if (values == nullptr || !is_aligned(values, width)) break;
+      view = {{values, width, rows}, {}, false};
+    }
+    entries_ = rows;
+    rows_ = rows;
+    end_page(view, scratch);
+    from += rows;
+  }
+  return from - start;
+}
+
+void ChunkEncoder::Impl::write_nested(const LeafPiece& piece, EncoderScratch::Parts& scratch) {
+  const Array& array = *piece.values;
+  const std::span<const uint8_t> definition = piece.definition_levels;
+  const std::span<const uint8_t> repetition = piece.repetition_levels;
+  const size_t entries = definition.size();
+  if (repetition.size() != (leaf_->max_repetition > 0 ? entries : 0)) {
+    throw_error(ErrorKind::kInvalidArgument, "{} repetition levels for {} definition levels", repetition.size(),
+                entries);
+  }
+  if (!repetition.empty() && repetition[0] != 0) {
+    throw_error(ErrorKind::kInvalidArgument, "a piece that begins within a row");
+  }
+  const uint8_t max = leaf_->max_definition;
+  const bool is_null_type = leaf_->type->id() == TypeId::kNull;
+  const bool is_dictionary = array.type->id() == TypeId::kDictionary;
+  const LeafSource source = is_null_type    ? LeafSource()
+                            : is_dictionary ? LeafSource(*leaf_, *array.dictionary)
+                                            : LeafSource(*leaf_, array);
+  size_t slot = 0;
+  for (size_t at = 0; at < entries;) {
+    size_t row_max = std::min(page_rows() - rows_, kStepRows / 4);
+    size_t end = 0;
+    size_t rows = 0;
+    size_t slots = 0;
+    for (;;) {
+      // The entries of row_max rows.
+      if (repetition.empty()) {
+        rows = std::min(row_max, entries - at);
+        end = at + rows;
+      } else {
+        rows = 1;
+        for (end = at + 1; end < entries; ++end) {
+          if (repetition[end] == 0 && rows++ == row_max) {
+            --rows;
+            break;
+          }
+        }
+      }
+      slots = 0;
+      for (size_t i = at; i < end; ++i) slots += definition[i] >= piece.slot_definition ? 1 : 0;
+      if (slot + slots > static_cast<size_t>(array.length)) {
+        throw_error(ErrorKind::kInvalidArgument, "levels of more values than the {} of the array", array.length);
+      }
+      if (is_dictionary || is_null_type || row_max == 1 || slots == 0) break;
+      const size_t fit = source.fitting(slot, slots, room_bytes());
+      if (fit >= slots) break;
+      // Fewer rows, at least one: a row is on one page.
+      if (rows == 1) break;
+      row_max = std::clamp<size_t>(rows * fit / slots, 1, rows - 1);
+    }
+    if (!is_dictionary && !is_null_type && entries_ > 0 && slots > 0 &&
+        source.fitting(slot, slots, room_bytes()) < slots && room_bytes() < options_.page_bytes / 2) {
+      end_page(scratch);
+    }
+
+    // Which of the slots have values.
+    scratch.valid.clear();
+    auto* const bits = reinterpret_cast<uint8_t*>(scratch.valid.extend(bytes_for_bits(slots)));
+    std::memset(bits, 0, bytes_for_bits(slots));
+    size_t values = 0;
+    for (size_t i = at, place = 0; i < end; ++i) {
+      const uint8_t level = definition[i];
+      if (level > max) throw_error(ErrorKind::kInvalidArgument, "definition level {} of {}", level, max);
+      if (level == max) {
+        set_bit(bits, place);
+        ++values;
+      }
+      place += level >= piece.slot_definition ? 1 : 0;
+    }
+    if (is_null_type && values > 0) throw_error(ErrorKind::kInvalidArgument, "values in a column of nulls");
+    if (values > 0) {
+      append_slots(array, source, {slot, slots, values == slots ? ValidBits{} : ValidBits{bits, 0}}, scratch);
+    }
+    const size_t count = end - at;
+    const bool is_full = values == count;
+    if (!is_full || !definition_levels_.empty()) {
+      const size_t missing = entries_ - definition_levels_.size();
+      if (missing > 0) std::memset(definition_levels_.extend(missing), max, missing);
+      definition_levels_.append(definition.data() + at, count);
+    }
+    if (!repetition.empty()) {
+      for (size_t i = at; i < end; ++i) {
+        if (repetition[i] > leaf_->max_repetition) {
+          throw_error(ErrorKind::kInvalidArgument, "repetition level {} of {}", repetition[i], leaf_->max_repetition);
+        }
+      }
+      repetition_levels_.append(repetition.data() + at, count);
+    }
+    entries_ += count;
+    nulls_ += count - values;
+    rows_ += rows;
+    slot += slots;
+    at = end;
+    if (is_page_full()) end_page(scratch);
+    if (dictionary_bytes() > options_.dictionary_bytes && mode_ == Mode::kDictionary) leave_dictionary(scratch);
+  }
+}
+
+void ChunkEncoder::Impl::append_slots(const Array& array, const LeafSource& source, const SlotRange& range,
+                                      EncoderScratch::Parts& scratch) {
+  if (array.type->id() == TypeId::kDictionary) return append_dictionary_slots(array, range, scratch);
+  if (mode_ != Mode::kDictionary) {
+    source.append(range.from, range.count, range.valid, values_);
+    return;
+  }
+  const size_t width = physical_width(leaf_->file_type);
+  if (range.valid.bits == nullptr) {
+    if (const auto bytes = is_bytes_ ? source.bytes_values(range.from, range.count) : std::nullopt) {
+      unencoded_bytes_ += static_cast<int64_t>(bytes->byte_size());
+      dictionary_->number(*bytes, kNullEntry, numbers_);
+      return;
+    }
+    const std::byte* const values = is_bytes_ ? nullptr : source.fixed_values(range.from);
+    if (values != nullptr && is_aligned(values, width)) {
+      dictionary_->number(FixedValues{values, width, range.count}, kNullEntry, numbers_);
+      return;
+    }
+  }
+  scratch.values.clear();
+  source.append(range.from, range.count, range.valid, scratch.values);
+  if (is_bytes_) {
+    const BytesValues bytes = scratch.values.as_bytes();
+    unencoded_bytes_ += static_cast<int64_t>(bytes.byte_size());
+    dictionary_->number(bytes, kNullEntry, numbers_);
+  } else {
+    dictionary_->number(FixedValues{scratch.values.fixed.data(), width, scratch.values.count}, kNullEntry, numbers_);
+  }
+}
+
+uint32_t ChunkEncoder::Impl::map_entry(const Array& array, size_t index) {
+  const Array& dictionary = *array.dictionary;
+  if (!dictionary.is_valid(static_cast<int64_t>(index))) {
+    throw_error(ErrorKind::kInvalidArgument, "a null in the dictionary where the levels tell of a value");
+  }
+  LeafSource source(*leaf_, dictionary);
+  return dictionary_->number_of(source.value(index));
+}
+
+// For an array of `slots` slots; nullptr if it is not worth the memory.
+const uint32_t* ChunkEncoder::Impl::map_entries(const Array& array, size_t slots) {
+  const auto size = static_cast<size_t>(array.dictionary->length);
+  if (entry_map_.dictionary != array.dictionary) {
+    constexpr size_t kEntriesPerSlot = 8;
+    if (size / kEntriesPerSlot > slots) return nullptr;
+    entry_map_.numbers.clear();
+    std::memset(entry_map_.numbers.extend(size * sizeof(uint32_t)), 0xFF, size * sizeof(uint32_t));
+    entry_map_.dictionary = array.dictionary;
+  }
+  return entry_map_.numbers.as<uint32_t>();
+}
+
+void ChunkEncoder::Impl::append_dictionary_slots(const Array& array, const SlotRange& range,
+                                                 EncoderScratch::Parts& scratch) {
+  const auto size = static_cast<size_t>(array.dictionary->length);
+  if (mode_ == Mode::kUndecided && values_.count == 0 && numbers_.empty() && dictionary_is_allowed()) {
+    begin_dictionary();
+    is_dictionary_given_ = !dictionary_is_wanted();
+  }
+  if (mode_ != Mode::kDictionary) {
+    LeafSource source(*leaf_, *array.dictionary);
+    with_index_type(array, [&](const auto* indices) {
+      for_each_valid(range, [&](size_t slot) {
+        const size_t index = checked_index(indices, slot, size);
+        if (!array.dictionary->is_valid(static_cast<int64_t>(index))) {
+          throw_error(ErrorKind::kInvalidArgument, "a null in the dictionary where the levels tell of a value");
+        }
+        if (is_bytes_) {
+          values_.append(source.bytes_at(index));
+        } else {
+          const std::string_view value = source.value(index);
+          values_.fixed.append(value.data(), value.size());
+          ++values_.count;
+        }
+      });
+    });
+    return;
+  }
+  static_cast<void>(scratch);
+  const uint32_t* const map = map_entries(array, static_cast<size_t>(array.length));
+  const size_t before = numbers_.size() / sizeof(uint32_t);
+  auto* target = reinterpret_cast<uint32_t*>(numbers_.reserve(range.count * sizeof(uint32_t)));
+  const uint32_t* const start = target;
+  with_index_type(array, [&](const auto* indices) {
+    for_each_valid(range, [&](size_t slot) {
+      const size_t index = checked_index(indices, slot, size);
+      uint32_t number = map != nullptr ? map[index] : kUnmapped;
+      if (number == kUnmapped) {
+        number = map_entry(array, index);
+        if (map != nullptr) entry_map_.numbers.as<uint32_t>()[index] = number;
+      }
+      *target++ = number;
+    });
+  });
+  numbers_.advance(static_cast<size_t>(target - start) * sizeof(uint32_t));
+  if (is_bytes_) {
+    for (uint32_t number : numbers_.items<uint32_t>().subspan(before)) {
+      unencoded_bytes_ += static_cast<int64_t>(dictionary_->value(number).size());
+    }
+  }
+}
+
+// ---- Pages ----
+
+void ChunkEncoder::Impl::begin_dictionary() {
+  if (!dictionary_) dictionary_.emplace(leaf_->file_type, *pool_);
+  mode_ = Mode::kDictionary;
+  dictionary_size_before_ = dictionary_->size();
+}
+
+// The pages so far keep their numbers, the ones to come have values.
+void ChunkEncoder::Impl::leave_dictionary(EncoderScratch::Parts& scratch) {
+  if (entries_ > 0) end_page(scratch);
+  // Weighing a given dictionary may have left it already.
+  if (mode_ != Mode::kDictionary) return;
+  mode_ = Mode::kUndecided;
+  is_dictionary_left_ = true;
+  numbers_.release();
+  entry_map_.dictionary.reset();
+  entry_map_.numbers.release();
+}
+
+// Numbers the values of the page into numbers_ if a dictionary is the cheapest; else chooses direct_encoding_ and leaves
+// no numbers.
+bool ChunkEncoder::Impl::try_dictionary(const PageView& view, EncoderScratch::Parts& scratch) {
+  const PhysicalType type = leaf_->file_type.physical;
+  const size_t count = view.count();
+  const bool is_wanted = dictionary_is_wanted();
+  dictionary_.reset();
+  numbers_.clear();
+  bool is_good = is_wanted || may_have_dictionary(type, view);
+  size_t entries_before = 0;
+  if (is_good) {
+    dictionary_.emplace(leaf_->file_type, *pool_);
+    // A dictionary of more than half of the values hardly pays.
+    const auto most = static_cast<uint32_t>(is_wanted ? kNullEntry : count / 2 + 1);
+    const size_t quarter = count - count / 4;
+    const auto number = [&](size_t from, size_t size) {
+      const PageView part = view.slice(from, size);
+      return (is_bytes_ ? dictionary_->number(part.bytes, most, numbers_)
+                        : dictionary_->number(part.fixed, most, numbers_)) == size;
+    };
+    is_good = number(0, quarter);
+    entries_before = dictionary_->size();
+    is_good = is_good && number(quarter, count - quarter);
+    is_good = is_good && (is_wanted || dictionary_->plain_bytes() <= options_.dictionary_bytes);
+  }
+  if (!is_wanted && !(is_good && dictionary_->size() == 1)) {
+    const Choice direct = choose_direct(type, options_, view, scratch.choice());
+    direct_encoding_ = direct.encoding;
+    is_good = is_good && dictionary_cost(options_, numbers_.items<uint32_t>(), entries_before, *dictionary_, is_bytes_,
+                                         scratch.choice()) < direct.cost;
+  }
+  if (!is_good) {
+    dictionary_.reset();
+    numbers_.clear();
+    return false;
+  }
+  if (is_bytes_) unencoded_bytes_ = static_cast<int64_t>(view.bytes.byte_size());
+  mode_ = Mode::kDictionary;
+  dictionary_size_before_ = 0;
+  return true;
+}
+
+void ChunkEncoder::Impl::decide(const PageView& view, EncoderScratch::Parts& scratch) {
+  if (view.count() == 0) return;  // a page of nulls tells nothing
+  if (options_.encoding && !dictionary_is_wanted()) {
+    direct_encoding_ = *options_.encoding;
+  } else if (dictionary_is_allowed()) {
+    if (try_dictionary(view, scratch)) return;
+    is_dictionary_left_ = true;
+  } else {
+    direct_encoding_ = choose_direct(leaf_->file_type.physical, options_, view, scratch.choice()).encoding;
+  }
+  mode_ = Mode::kDirect;
+  direct_cost_ = 0;
+}
+
+// Numbers that came with a dictionary array: is a dictionary right for these values at all?
+void ChunkEncoder::Impl::review_given_dictionary(EncoderScratch::Parts& scratch) {
+  is_dictionary_given_ = false;
+  const std::span<const uint32_t> numbers = numbers_.items<uint32_t>();
+  constexpr size_t kUsesMin = 8;  // of an entry on average: then nothing else is as good
+  if (dictionary_->size() <= numbers.size() / kUsesMin || dictionary_->size() <= 1) return;
+  values_.clear();
+  dictionary_->append_values(numbers, values_);
+  unencoded_bytes_ = 0;
+  if (try_dictionary(open_values(), scratch)) return;  // numbered anew, in the same order
+  is_dictionary_left_ = true;
+  mode_ = Mode::kDirect;
+  direct_cost_ = 0;
+  entry_map_.dictionary.reset();
+  entry_map_.numbers.release();
+}
+
+void ChunkEncoder::Impl::append_page_levels(const EncodeBuffer& levels, uint8_t max_level, EncodeBuffer& body,
+                                            uint32_t& size) const {
+  size = 0;
+  if (max_level == 0) return;
+  const size_t at = body.size();
+  if (!is_v2_) body.append(uint32_t{0});
+  const size_t start = body.size();
+  const int width = bit_width_of(max_level);
+  if (levels.empty()) {
+    append_hybrid_run(entries_, max_level, width, body);
+  } else {
+    append_hybrid(levels.items<uint8_t>(), width, body);
+  }
+  size = static_cast<uint32_t>(body.size() - start);
+  if (!is_v2_) store(body.data() + at, size);
+}
+
+// The bounds of the values that the open page's numbers stand for.
+void ChunkEncoder::Impl::bound_numbers(BoundsBuilder& bounds, EncoderScratch::Parts& scratch) {
+  const std::span<const uint32_t> numbers = numbers_.items<uint32_t>();
+  if (numbers.empty() || order_ == ValueOrder::kNone) return;
+  if (is_float_order(order_)) {
+    for (; nans_sought_ < dictionary_->size(); ++nans_sought_) {
+      if (is_nan(order_, dictionary_->value(nans_sought_))) nan_numbers_.push_back(nans_sought_);
+    }
+  }
+  const auto is_nan_number = [&](uint32_t number) {
+    return std::find(nan_numbers_.begin(), nan_numbers_.end(), number) != nan_numbers_.end();
+  };
+  if (!nan_numbers_.empty()) {
+    for (uint32_t number : numbers) bounds.add_nans(is_nan_number(number) ? 1 : 0);
+  }
+  if (encode_kernels().run4(numbers.data(), numbers.size()) == numbers.size()) {
+    if (!is_nan_number(numbers[0])) bounds.add_value(dictionary_->value(numbers[0]));
+    return;
+  }
+  // Each entry that is used, once. Of fixed width they are compared side by side.
+  const uint32_t size = dictionary_->size();
+  scratch.marks.clear();
+  auto* const marks = reinterpret_cast<uint8_t*>(scratch.marks.extend(size));
+  std::memset(marks, 0, size);
+  for (uint32_t number : numbers) marks[number] = 1;
+  for (uint32_t number : nan_numbers_) marks[number] = 0;
+  const size_t width = physical_width(leaf_->file_type);
+  if (width == 4 || width == 8) {
+    scratch.encoded.clear();
+    std::byte* target = scratch.encoded.reserve(size_t{size} * width + 8);
+    const std::byte* const start = target;
+    for (uint32_t number = 0; number < size; ++number) {
+      std::memcpy(target, dictionary_->value(number).data(), width);
+      target += marks[number] != 0 ? width : 0;
+    }
+    bounds.add(FixedValues{start, width, static_cast<size_t>(target - start) / width});
+    return;
+  }
+  for (uint32_t number = 0; number < size; ++number) {
+    if (marks[number] != 0) bounds.add_value(dictionary_->value(number));
+  }
+}
+
+void ChunkEncoder::Impl::count_encoding(PageType type, Encoding encoding) {
+  for (EncodedChunk::EncodingCount& known : encoding_stats_) {
+    if (known.page == type && known.encoding == encoding) {
+      ++known.count;
+      return;
+    }
+  }
+  encoding_stats_.push_back({type, encoding, 1});
+}
+
+void ChunkEncoder::Impl::end_page(const PageView& view, EncoderScratch::Parts& scratch) {
+  PageView values = view;
+  if (mode_ == Mode::kUndecided) decide(values, scratch);
+  if (is_dictionary_given_ && !numbers_.empty()) {
+    review_given_dictionary(scratch);
+    values = open_values();
+  }
+  const bool is_numbered = mode_ == Mode::kDictionary && !numbers_.empty();
+  const std::span<const uint32_t> numbers = numbers_.items<uint32_t>();
+  const size_t value_count = is_numbered ? numbers.size() : values.count();
+  // Nothing is here to be numbered: such pages are PLAIN.
+  if (value_count != entries_ - nulls_) {
+    throw_error(ErrorKind::kInternal, "a page of {} values for {} levels, {} of them without", value_count, entries_,
+                nulls_);
+  }
+
+  BoundsBuilder bounds(order_);
+  if (options_.statistics || is_float_order(order_)) {
+    if (is_numbered) {
+      bound_numbers(bounds, scratch);
+    } else if (is_bytes_) {
+      bounds.add(values.bytes);
+    } else {
+      bounds.add(values.fixed);
+    }
+  }
+  if (bloom_ && !is_numbered) {
+    if (is_bytes_) {
+      bloom_->add(values.bytes);
+    } else {
+      bloom_->add(values.fixed);
+    }
+  }
+
+  RawPage raw;
+  raw.type = is_v2_ ? PageType::kDataV2 : PageType::kData;
+  raw.encoding = is_numbered ? dictionary_encoding() : value_count == 0 ? Encoding::kPlain : direct_encoding_;
+  raw.value_count = static_cast<uint32_t>(entries_);
+  raw.null_count = static_cast<uint32_t>(nulls_);
+  raw.row_count = static_cast<uint32_t>(rows_);
+  EncodeBuffer& body = scratch.body;
+  body.clear();
+  append_page_levels(repetition_levels_, leaf_->max_repetition, body, raw.repetition_size);
+  append_page_levels(definition_levels_, leaf_->max_definition, body, raw.definition_size);
+  const size_t values_start = body.size();
+  if (is_numbered) {
+    // At least 1, as parquet-cpp has it: readers that take 0 for an error were seen.
+    const int width = std::max(1, bit_width_of(dictionary_->size() - 1));
+    body.append(static_cast<uint8_t>(width));
+    append_hybrid(numbers, width, body);
+  } else if (is_bytes_) {
+    if (value_count > 0) append_values(raw.encoding, values.bytes, scratch.lengths, body);
+    unencoded_bytes_ = static_cast<int64_t>(values.bytes.byte_size());
+  } else if (value_count > 0) {
+    append_values(leaf_->file_type.physical, raw.encoding, values.fixed, scratch.lengths, body);
+  }
+  const double encoded_cost =
+      value_count == 0 ? 0 : static_cast<double>(body.size() - values_start) / static_cast<double>(value_count);
+
+  EncodedPage page;
+  page.first_row = chunk_rows_;
+  page.row_count = static_cast<uint32_t>(rows_);
+  page.value_count = static_cast<uint32_t>(entries_);
+  page.null_count = static_cast<int64_t>(nulls_);
+  page.nan_count = static_cast<int64_t>(bounds.nan_count());
+  page.unencoded_bytes = is_bytes_ ? unencoded_bytes_ : 0;
+  if (options_.statistics && options_.column_index_length != 0) {
+    page.bounds = bounds.finish(leaf_->file_type, options_.column_index_length);
+    has_page_of_nans_ = has_page_of_nans_ || (value_count > 0 && !page.bounds);
+  }
+  chunk_bounds_.add(bounds);
+  for (uint8_t level : repetition_levels_.items<uint8_t>()) ++repetition_histogram_[level];
+  if (!definition_histogram_.empty()) {
+    if (definition_levels_.empty()) {
+      definition_histogram_.back() += static_cast<int64_t>(entries_);
+    } else {
+      for (uint8_t level : definition_levels_.items<uint8_t>()) ++definition_histogram_[level];
+    }
+  }
+  chunk_rows_ += rows_;
+  chunk_entries_ += static_cast<int64_t>(entries_);
+  chunk_nulls_ += static_cast<int64_t>(nulls_);
+  chunk_unencoded_bytes_ += page.unencoded_bytes;
+  count_encoding(raw.type, raw.encoding);
+  pages_.push_back(std::move(page));
+  writer_.write(raw, body.span(), pages_.size() - 1, pages_, is_numbered ? dictionary_bytes() : 0, scratch.page());
+
+  const size_t new_entries = is_numbered ? dictionary_->size() - dictionary_size_before_ : 0;
+  values_.clear();
+  numbers_.clear();
+  definition_levels_.clear();
+  repetition_levels_.clear();
+  entries_ = 0;
+  rows_ = 0;
+  nulls_ = 0;
+  unencoded_bytes_ = 0;
+  if (is_numbered) {
+    // Values that do not come again are better off elsewhere.
+    constexpr size_t kTellingValues = 1000;
+    if (!dictionary_is_wanted() && dictionary_size_before_ > 0 && value_count >= kTellingValues &&
+        new_entries > value_count / 2) {
+      leave_dictionary(scratch);
+    } else {
+      dictionary_size_before_ = dictionary_->size();
+    }
+  } else if (mode_ == Mode::kDirect && value_count > 0) {
+    // Pages that come out a third larger than the first hold other values: the next one is weighed anew.
+    if (direct_cost_ == 0) {
+      direct_cost_ = encoded_cost;
+    } else if (encoded_cost > direct_cost_ * 4 / 3 && !options_.encoding) {
+      mode_ = Mode::kUndecided;
+      is_dictionary_left_ = true;
+    }
+  }
+}
+
+EncodedChunk ChunkEncoder::Impl::finish(EncoderScratch::Parts& scratch) {
+  if (is_finished_) throw_error(ErrorKind::kInternal, "a chunk that is finished twice");
+  is_finished_ = true;
+  if (entries_ > 0) end_page(scratch);
+  writer_.flush(pages_, dictionary_bytes(), scratch.page());
+
+  EncodedChunk chunk;
+  const bool has_dictionary = std::any_of(encoding_stats_.begin(), encoding_stats_.end(),
+                                          [&](const auto& known) { return known.encoding == dictionary_encoding(); });
+  if (has_dictionary) {
+    if (bloom_) bloom_->add(*dictionary_);
+    scratch.body.clear();
+    dictionary_->append_plain(scratch.body);
+    RawPage raw;
+    raw.type = PageType::kDictionary;
+    raw.encoding = is_legacy_ ? Encoding::kPlainDictionary : Encoding::kPlain;
+    raw.value_count = dictionary_->size();
+    ChunkBytes bytes(*pool_);
+    writer_.write_dictionary(raw, scratch.body.span(), bytes, scratch.page());
+    chunk.dictionary_page_size = bytes.size();
+    bytes.finish(chunk.bytes);
+    encoding_stats_.insert(encoding_stats_.begin(), {PageType::kDictionary, raw.encoding, 1});
+    for (EncodedPage& page : pages_) page.offset += chunk.dictionary_page_size;
+  }
+  chunk.byte_size = chunk.dictionary_page_size + writer_.byte_size();
+  chunk.uncompressed_size = writer_.uncompressed_size();
+  writer_.finish(chunk.bytes);
+  chunk.codec = writer_.codec();
+  chunk.row_count = static_cast<int64_t>(chunk_rows_);
+  chunk.value_count = chunk_entries_;
+  chunk.encoding_stats = std::move(encoding_stats_);
+  const auto add_encoding = [&](Encoding encoding) {
+    if (std::find(chunk.encodings.begin(), chunk.encodings.end(), encoding) == chunk.encodings.end()) {
+      chunk.encodings.push_back(encoding);
+    }
+  };
+  for (const auto& known : chunk.encoding_stats) add_encoding(known.encoding);
+  if (leaf_->max_definition > 0 || leaf_->max_repetition > 0) add_encoding(Encoding::kRle);
+
+  chunk.statistics.null_count = chunk_nulls_;
+  if (options_.statistics) chunk.statistics.bounds = chunk_bounds_.finish(leaf_->file_type, options_.statistics_length);
+  if (is_float_order(order_)) {
+    chunk.statistics.nan_count = static_cast<int64_t>(chunk_bounds_.nan_count());
+  } else if (has_dictionary && chunk.encoding_stats.size() == 2) {
+    // One kind of data pages: all have numbers, but for pages of nothing but nulls.
+    chunk.statistics.distinct_count = dictionary_->size();
+  }
+  if (is_bytes_) chunk.sizes.unencoded_byte_array_bytes = chunk_unencoded_bytes_;
+  chunk.sizes.repetition_histogram = std::move(repetition_histogram_);
+  chunk.sizes.definition_histogram = std::move(definition_histogram_);
+  chunk.pages = std::move(pages_);
+  chunk.has_column_index = options_.statistics && options_.column_index_length != 0 && order_ != ValueOrder::kNone &&
+                           !has_page_of_nans_ && !chunk.pages.empty();
+  if (chunk.has_column_index) chunk.boundary_order = order_of_bounds(order_, chunk.pages);
+  if (bloom_) chunk.bloom_filter = bloom_->finish();
+  return chunk;
+}
+
+// ---- The interface ----
+
+ChunkEncoder::ChunkEncoder(const LeafDescription& leaf, const ChunkOptions& options, MemoryPool& pool)
+    : impl_(std::make_unique<Impl>(leaf, options, pool)) {}
+ChunkEncoder::~ChunkEncoder() = default;
+ChunkEncoder::ChunkEncoder(ChunkEncoder&&) noexcept = default;
+ChunkEncoder& ChunkEncoder::operator=(ChunkEncoder&&) noexcept = default;
+
+void ChunkEncoder::write(const LeafPiece& piece, EncoderScratch& scratch) {
+  try {
+    impl_->write(piece, *scratch.parts_);
+  } catch (Error& error) {
+    error.add_context(message("writing column '{}'", impl_->leaf().path));
+    throw;
+  }
+}
+
+EncodedChunk ChunkEncoder::finish(EncoderScratch& scratch) {
+  try {
+    return impl_->finish(*scratch.parts_);
+  } catch (Error& error) {
+    error.add_context(message("writing column '{}'", impl_->leaf().path));
+    throw;
+  }
+}
+
+int64_t ChunkEncoder::row_count() const {
+  return impl_->row_count();
+}
+size_t ChunkEncoder::buffered_bytes() const {
+  return impl_->buffered_bytes();
+}
+size_t ChunkEncoder::encoded_bytes_estimate() const {
+  return impl_->encoded_bytes_estimate();
+}
+
+}  // namespace frazil::parquet

@@ -1,0 +1,86 @@
+// Which encoding a column chunk gets, from the values of its first page.
+//
+// Candidates, by what the profile allows (legacy: PLAIN and the dictionary alone):
+//
+//   BOOLEAN               PLAIN
+//   INT32, INT64          PLAIN, DELTA_BINARY_PACKED, dictionary
+//   FLOAT, DOUBLE         PLAIN, BYTE_STREAM_SPLIT, dictionary
+//   BYTE_ARRAY            PLAIN, DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY, dictionary
+//   FIXED_LEN_BYTE_ARRAY  PLAIN, dictionary
+//
+// What is left out, and why, from reading files with each encoding (x = refuses it):
+//
+//                                pyarrow 26  DuckDB 1.5.5  2.0.1  Polars 2.1  Iceberg Java 1.12 (vectorized)  Spark 4.1
+//   RLE of BOOLEAN                                                                  x
+//   BYTE_STREAM_SPLIT of ints                    x                                                               x
+//   BYTE_STREAM_SPLIT of fixed bytes             x           x       x                                           x
+//   DELTA_BYTE_ARRAY of fixed bytes                                  x
+//   BYTE_STREAM_SPLIT of floats                                                                                  (x)
+//
+// (x): Spark's own reader before 4.2 (SPARK-56894) where it reads Parquet files by their path; as Iceberg tables it takes
+// Iceberg's reader, which has it since 1.11. Iceberg Java before 1.11 reads the DELTA encodings only with vectorized
+// reads off, but DELTA_BINARY_PACKED since 1.10. Who has such readers asks for the legacy profile.
+//
+// Each candidate encodes a sample of up to 2,048 values, which is compressed as the chunk will be, and the cheapest wins:
+//
+//   cost of a value = bytes in the file + 0.1 byte a nanosecond of reading it
+//
+// A byte is worth 10 ns: storage that gives 100 MB/s to a core. The nanoseconds are constants, measured once with our
+// readers, so that the same data gives the same file on every machine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "frazil/codec/compressor.h"
+#include "frazil/parquet/chunk_encoder.h"
+#include "frazil/parquet/encode_buffer.h"
+#include "frazil/parquet/leaf_source.h"
+#include "frazil/parquet/value_dictionary.h"
+#include "frazil/parquet/value_encoder.h"
+
+namespace frazil::parquet {
+
+// The codec of Compressor that a chunk's codec is. Throws Error(kUnsupported) for LZO and unknown ones.
+Codec compressor_codec(CompressionCodec codec);
+
+// Buffers and contexts that a choice needs; contents are lost.
+struct ChoiceScratch {
+  Compressor& compressor;
+  EncodeBuffer& encoded;
+  EncodeBuffer& lengths;
+  EncodeBuffer& compressed;
+};
+
+// The values of a page in either form.
+struct PageView {
+  FixedValues fixed;
+  BytesValues bytes;
+  bool is_bytes = false;
+
+  size_t count() const { return is_bytes ? bytes.count : fixed.count; }
+  size_t plain_bytes() const { return is_bytes ? bytes.byte_size() + 4 * bytes.count : fixed.count * fixed.width; }
+  PageView slice(size_t from, size_t size) const {
+    return is_bytes ? PageView{{}, bytes.slice(from, size), true} : PageView{fixed.slice(from, size), {}, false};
+  }
+};
+
+struct Choice {
+  Encoding encoding = Encoding::kPlain;
+  double cost = 0;  // of a value
+};
+
+// The best encoding without a dictionary. Deterministic. Requires at least one value.
+Choice choose_direct(PhysicalType type, const ChunkOptions& options, const PageView& page, ChoiceScratch scratch);
+
+// Whether it is worth the time to number the values at all: not for one value a stride (a running number, an even clock).
+bool may_have_dictionary(PhysicalType type, const PageView& page);
+
+// The cost of a value with a dictionary, from the numbers of the page's values: its entries at the end of the page's
+// third quarter and at the end tell how it goes on growing.
+double dictionary_cost(const ChunkOptions& options, std::span<const uint32_t> numbers, size_t entries_before,
+                       const ValueDictionary& dictionary, bool is_bytes, ChoiceScratch scratch);
+
+}  // namespace frazil::parquet

@@ -1,0 +1,341 @@
+#include "frazil/ipc/schema_message.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "frazil/base/error.h"
+
+namespace frazil::ipc {
+
+namespace {
+
+// Union Type of Schema.fbs.
+enum class TypeTag : uint8_t {
+  kNull = 1,
+  kInt,
+  kFloatingPoint,
+  kBinary,
+  kUtf8,
+  kBool,
+  kDecimal,
+  kDate,
+  kTime,
+  kTimestamp,
+  kInterval,
+  kList,
+  kStruct,
+  kUnion,
+  kFixedSizeBinary,
+  kFixedSizeList,
+  kMap,
+  kDuration,
+  kLargeBinary,
+  kLargeUtf8,
+  kLargeList,
+  kRunEndEncoded,
+  kBinaryView,
+  kUtf8View,
+  kListView,
+  kLargeListView,
+};
+
+// Numbers of fields in their tables; a union's value stands behind its tag.
+enum MessageField : unsigned { kMessageVersion, kHeaderTag, kHeader };
+enum SchemaField : unsigned { kEndianness, kSchemaFields, kSchemaMetadata };
+enum FieldField : unsigned { kName, kNullable, kTypeTag, kType, kDictionary, kChildren, kFieldMetadata };
+enum DictionaryField : unsigned { kId, kIndexType, kIsOrdered };
+
+constexpr uint8_t kSchemaHeader = 1;
+constexpr int16_t kVersion4 = 3;  // MetadataVersion.V4
+constexpr size_t kOffsetBytes = 4;
+
+std::span<const std::byte> without_prefix(std::span<const std::byte> bytes, uint64_t& base_offset) {
+  ByteReader reader(bytes, base_offset);
+  auto size = reader.read<uint32_t>("a message's length");
+  if (size == UINT32_MAX) size = reader.read<uint32_t>("a message's length");
+  const std::span<const std::byte> flatbuffer = reader.read_bytes(size, "a message");
+  base_offset = reader.offset() - size;
+  return flatbuffer;
+}
+
+FlatTable schema_of(std::span<const std::byte> bytes, uint64_t base_offset) {
+  bytes = without_prefix(bytes, base_offset);
+  const FlatTable message = FlatTable::root(bytes, base_offset);
+  const auto version = message.scalar<int16_t>(kMessageVersion, 0);
+  if (version < kVersion4) throw_error(ErrorKind::kUnsupported, "metadata of version {} is not read", version + 1);
+  const auto tag = message.scalar<uint8_t>(kHeaderTag, 0);
+  if (tag != kSchemaHeader) throw_error(ErrorKind::kInvalidArgument, "a message of kind {} where a schema is", tag);
+  const std::optional<FlatTable> schema = message.table(kHeader);
+  if (!schema) throw_corrupt(base_offset, "a schema message without a schema");
+  return *schema;
+}
+
+TimeUnit time_unit(const FlatTable& type, unsigned field, int16_t otherwise) {
+  switch (type.scalar<int16_t>(field, otherwise)) {
+    case 0:
+      return TimeUnit::kSecond;
+    case 1:
+      return TimeUnit::kMilli;
+    case 2:
+      return TimeUnit::kMicro;
+    case 3:
+      return TimeUnit::kNano;
+    default:
+      throw_corrupt(type.offset(), "time unit {}", type.scalar<int16_t>(field, otherwise));
+  }
+}
+
+DataTypePtr int_type(const FlatTable& type) {
+  const auto bits = type.scalar<int32_t>(0, 0);
+  const bool is_signed = type.boolean(1, false);
+  switch (bits) {
+    case 8:
+      return primitive(is_signed ? TypeId::kInt8 : TypeId::kUInt8);
+    case 16:
+      return primitive(is_signed ? TypeId::kInt16 : TypeId::kUInt16);
+    case 32:
+      return primitive(is_signed ? TypeId::kInt32 : TypeId::kUInt32);
+    case 64:
+      return primitive(is_signed ? TypeId::kInt64 : TypeId::kUInt64);
+    default:
+      throw_corrupt(type.offset(), "an integer of {} bits", bits);
+  }
+}
+
+DataTypePtr floating_type(const FlatTable& type) {
+  switch (type.scalar<int16_t>(0, 0)) {
+    case 0:
+      return primitive(TypeId::kHalfFloat);
+    case 1:
+      return primitive(TypeId::kFloat);
+    case 2:
+      return primitive(TypeId::kDouble);
+    default:
+      throw_corrupt(type.offset(), "a floating-point precision of {}", type.scalar<int16_t>(0, 0));
+  }
+}
+
+DataTypePtr decimal_type(const FlatTable& type) {
+  const auto bits = type.scalar<int32_t>(2, 128);
+  TypeId id = TypeId::kDecimal128;
+  switch (bits) {
+    case 32:
+      id = TypeId::kDecimal32;
+      break;
+    case 64:
+      id = TypeId::kDecimal64;
+      break;
+    case 128:
+      break;
+    case 256:
+      id = TypeId::kDecimal256;
+      break;
+    default:
+      throw_corrupt(type.offset(), "a decimal of {} bits", bits);
+  }
+  return decimal(type.scalar<int32_t>(0, 0), type.scalar<int32_t>(1, 0), id);
+}
+
+DataTypePtr interval_type(const FlatTable& type) {
+  switch (type.scalar<int16_t>(0, 0)) {
+    case 0:
+      return primitive(TypeId::kIntervalMonths);
+    case 1:
+      return primitive(TypeId::kIntervalDayTime);
+    case 2:
+      return primitive(TypeId::kIntervalMonthDayNano);
+    default:
+      throw_corrupt(type.offset(), "an interval of unit {}", type.scalar<int16_t>(0, 0));
+  }
+}
+
+DataTypePtr time_type(const FlatTable& type) {
+  const TimeUnit unit = time_unit(type, 0, 1);
+  const auto bits = type.scalar<int32_t>(1, 32);
+  const bool is_narrow = unit == TimeUnit::kSecond || unit == TimeUnit::kMilli;
+  if (bits != (is_narrow ? 32 : 64)) throw_corrupt(type.offset(), "a time of {} bits in that unit", bits);
+  return is_narrow ? time32(unit) : time64(unit);
+}
+
+// Decodes fields and what is below them. Each has its own bytes in an honest message: places of the vector of its parent and
+// the table. One where many lead to the same place is refused before it makes more of itself than its size justifies.
+class FieldDecoder {
+ public:
+  explicit FieldDecoder(size_t message_bytes)
+      : fields_left_(message_bytes / (2 * kOffsetBytes)), text_left_(message_bytes * 16) {}
+
+  Field decode(const FlatTable& table, int depth = 1) {
+    if (depth > kMaxTypeDepth) {
+      throw_error(ErrorKind::kUnsupported, "a schema of more than {} levels is not read", kMaxTypeDepth);
+    }
+    if (fields_left_-- == 0) throw_corrupt(table.offset(), "a schema's fields share their bytes");
+    Field field;
+    field.name = text(table.text(kName), table);
+    field.nullable = table.boolean(kNullable, false);
+    field.metadata = metadata(table, kFieldMetadata);
+    const FlatVector fields = table.vector(kChildren, kOffsetBytes);
+    std::vector<Field> children;
+    for (size_t i = 0; i < fields.size(); ++i) children.push_back(decode(fields.table(i), depth + 1));
+    const std::optional<FlatTable> type = table.table(kType);
+    if (!type) throw_corrupt(table.offset(), "field '{}' has no type", field.name);
+    try {
+      field.type = data_type(static_cast<TypeTag>(table.scalar<uint8_t>(kTypeTag, 0)), *type, std::move(children));
+      if (const std::optional<FlatTable> encoding = table.table(kDictionary)) {
+        const std::optional<FlatTable> index = encoding->table(kIndexType);
+        field.type = dictionary(index ? int_type(*index) : primitive(TypeId::kInt32), field.type,
+                                encoding->boolean(kIsOrdered, false));
+      }
+    } catch (CorruptError&) {
+      throw;
+    } catch (const Error& error) {
+      // What Arrow's types forbid is damage here.
+      if (error.kind() != ErrorKind::kInvalidArgument) throw;
+      throw_corrupt(table.offset(), "field '{}': {}", field.name, error.message());
+    }
+    return field;
+  }
+
+  Metadata metadata(const FlatTable& table, unsigned field) {
+    const FlatVector pairs = table.vector(field, kOffsetBytes);
+    Metadata result;
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      const FlatTable pair = pairs.table(i);
+      if (fields_left_-- == 0) throw_corrupt(pair.offset(), "a schema's metadata share their bytes");
+      result.emplace_back(text(pair.text(0), pair), text(pair.text(1), pair));
+    }
+    return result;
+  }
+
+  void add_dictionary_ids(const FlatTable& table, std::vector<int64_t>& ids, int depth = 1) {
+    if (depth > kMaxTypeDepth || fields_left_-- == 0) throw_corrupt(table.offset(), "a schema's fields do not end");
+    if (const std::optional<FlatTable> encoding = table.table(kDictionary))
+      ids.push_back(encoding->scalar<int64_t>(kId, 0));
+    const FlatVector fields = table.vector(kChildren, kOffsetBytes);
+    for (size_t i = 0; i < fields.size(); ++i) add_dictionary_ids(fields.table(i), ids, depth + 1);
+  }
+
+ private:
+  std::string text(std::optional<std::string_view> value, const FlatTable& table) {
+    if (!value) return {};
+    if (value->size() > text_left_) throw_corrupt(table.offset(), "a schema's texts share their bytes");
+    text_left_ -= value->size();
+    return std::string(*value);
+  }
+
+  static Field only(std::vector<Field> children, const FlatTable& type) {
+    if (children.size() != 1) throw_corrupt(type.offset(), "a list of {} elements", children.size());
+    return std::move(children[0]);
+  }
+
+  static DataTypePtr union_type(const FlatTable& type, std::vector<Field> children) {
+    const FlatVector given = type.vector(1, sizeof(int32_t));
+    std::vector<int8_t> ids;
+    for (size_t i = 0; i < children.size(); ++i) {
+      const int32_t id = given.size() == 0 ? static_cast<int32_t>(i) : i < given.size() ? given.scalar<int32_t>(i) : -1;
+      if (id < 0 || id > INT8_MAX) throw_corrupt(type.offset(), "type id {} of a union", id);
+      ids.push_back(static_cast<int8_t>(id));
+    }
+    const bool is_dense = type.scalar<int16_t>(0, 0) == 1;
+    return is_dense ? dense_union(std::move(children), std::move(ids))
+                    : sparse_union(std::move(children), std::move(ids));
+  }
+
+  static DataTypePtr data_type(TypeTag tag, const FlatTable& type, std::vector<Field> children) {
+    switch (tag) {
+      case TypeTag::kNull:
+        return primitive(TypeId::kNull);
+      case TypeTag::kInt:
+        return int_type(type);
+      case TypeTag::kFloatingPoint:
+        return floating_type(type);
+      case TypeTag::kBinary:
+        return primitive(TypeId::kBinary);
+      case TypeTag::kUtf8:
+        return primitive(TypeId::kUtf8);
+      case TypeTag::kBool:
+        return primitive(TypeId::kBool);
+      case TypeTag::kDecimal:
+        return decimal_type(type);
+      case TypeTag::kDate:
+        return primitive(type.scalar<int16_t>(0, 1) == 0 ? TypeId::kDate32 : TypeId::kDate64);
+      case TypeTag::kTime:
+        return time_type(type);
+      case TypeTag::kTimestamp:
+        return timestamp(time_unit(type, 0, 0), std::string(type.text(1).value_or("")));
+      case TypeTag::kInterval:
+        return interval_type(type);
+      case TypeTag::kList:
+        return list(only(std::move(children), type));
+      case TypeTag::kStruct:
+        return struct_(std::move(children));
+      case TypeTag::kUnion:
+        return union_type(type, std::move(children));
+      case TypeTag::kFixedSizeBinary:
+        return fixed_size_binary(type.scalar<int32_t>(0, 0));
+      case TypeTag::kFixedSizeList:
+        return fixed_size_list(only(std::move(children), type), type.scalar<int32_t>(0, 0));
+      case TypeTag::kMap:
+        return map_of_entries(only(std::move(children), type), type.boolean(0, false));
+      case TypeTag::kDuration:
+        return duration(time_unit(type, 0, 1));
+      case TypeTag::kLargeBinary:
+        return primitive(TypeId::kLargeBinary);
+      case TypeTag::kLargeUtf8:
+        return primitive(TypeId::kLargeUtf8);
+      case TypeTag::kLargeList:
+        return list(only(std::move(children), type), TypeId::kLargeList);
+      case TypeTag::kRunEndEncoded:
+        if (children.size() != 2) throw_corrupt(type.offset(), "a run-end encoding of {} children", children.size());
+        return run_end_encoded(std::move(children[0]), std::move(children[1]));
+      case TypeTag::kBinaryView:
+        return primitive(TypeId::kBinaryView);
+      case TypeTag::kUtf8View:
+        return primitive(TypeId::kUtf8View);
+      case TypeTag::kListView:
+        return list(only(std::move(children), type), TypeId::kListView);
+      case TypeTag::kLargeListView:
+        return list(only(std::move(children), type), TypeId::kLargeListView);
+    }
+    throw_error(ErrorKind::kUnsupported, "an Arrow type of kind {} is not read", static_cast<int>(tag));
+  }
+
+  size_t fields_left_;
+  size_t text_left_;
+};
+
+}  // namespace
+
+SchemaMessage::SchemaMessage(std::span<const std::byte> bytes, uint64_t base_offset)
+    : schema_(schema_of(bytes, base_offset)),
+      fields_(schema_.vector(kSchemaFields, kOffsetBytes)),
+      message_bytes_(bytes.size()) {}
+
+Field SchemaMessage::field(size_t index) const {
+  return FieldDecoder(message_bytes_).decode(fields_.table(index));
+}
+
+Metadata SchemaMessage::metadata() const {
+  return FieldDecoder(message_bytes_).metadata(schema_, kSchemaMetadata);
+}
+
+bool SchemaMessage::is_big_endian() const {
+  return schema_.scalar<int16_t>(kEndianness, 0) == 1;
+}
+
+SchemaPtr SchemaMessage::schema() const {
+  FieldDecoder decoder(message_bytes_);
+  std::vector<Field> fields;
+  for (size_t i = 0; i < fields_.size(); ++i) fields.push_back(decoder.decode(fields_.table(i)));
+  return Schema::make(std::move(fields), decoder.metadata(schema_, kSchemaMetadata));
+}
+
+std::vector<int64_t> SchemaMessage::dictionary_ids(size_t index) const {
+  std::vector<int64_t> ids;
+  FieldDecoder(message_bytes_).add_dictionary_ids(fields_.table(index), ids);
+  return ids;
+}
+
+}  // namespace frazil::ipc

@@ -1,8 +1,10 @@
 #include "frazil/spec/arrow_schema.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "frazil/memory/memory_pool.h"
+#include "frazil/spec/ddl.h"
 #include "frazil/spec/test_support.h"
 
 namespace frazil::spec {
@@ -124,6 +126,44 @@ TEST(ConstantArray, OfEveryTypeRepeatsTheValue) {
       for (int64_t i : {int64_t{0}, length / 2, length - 1}) {
         EXPECT_EQ(difference(*array->slice(i, 1), *one), "") << type << " at " << i;
       }
+    }
+  }
+}
+
+TEST(SchemaFromArrow, GivesBackEveryIcebergType) {
+  const SchemaPtr schema = parse_schema(
+      "u unknown, b boolean not null, i int, l long, f float, d double, m decimal(9, 2), y date, t time, s timestamp, "
+      "z timestamptz, n timestamp_ns, o timestamptz_ns, x string comment 'a text', g uuid, h fixed[3], c binary, v "
+      "variant, "
+      "p geometry, q geography(srid:4269, karney), a struct<b: int not null, c: list<string not null>>, "
+      "e map<string, struct<f: date>>");
+  EXPECT_EQ(schema_from_arrow(*to_arrow_schema(*schema))->to_string(), schema->to_string());
+}
+
+TEST(SchemaFromArrow, TakesWhatATypeHoldsWithoutLoss) {
+  const auto type_of_column = [](const DataTypePtr& type) {
+    return schema_from_arrow(*frazil::Schema::make({{.name = "c", .type = type}}))->fields()[0].type->to_string();
+  };
+  using frazil::primitive;
+  EXPECT_EQ(type_of_column(primitive(TypeId::kInt8)), "int");
+  EXPECT_EQ(type_of_column(primitive(TypeId::kUInt16)), "int");
+  EXPECT_EQ(type_of_column(primitive(TypeId::kUInt32)), "long");
+  EXPECT_EQ(type_of_column(primitive(TypeId::kUInt64)), "decimal(20, 0)");
+  EXPECT_EQ(type_of_column(frazil::decimal(30, 3, TypeId::kDecimal256)), "decimal(30, 3)");
+  EXPECT_EQ(type_of_column(frazil::timestamp(TimeUnit::kSecond)), "timestamp");
+  EXPECT_EQ(type_of_column(frazil::timestamp(TimeUnit::kNano, "Europe/Berlin")), "timestamptz_ns");
+  EXPECT_EQ(type_of_column(primitive(TypeId::kUtf8View)), "string");
+  EXPECT_EQ(type_of_column(frazil::dictionary(primitive(TypeId::kInt8), primitive(TypeId::kBinary))), "binary");
+  EXPECT_EQ(type_of_column(frazil::fixed_size_list({.name = "x", .type = primitive(TypeId::kInt32)}, 3)),
+            "list<2: optional int>");
+  for (const DataTypePtr& type : {primitive(TypeId::kHalfFloat), frazil::duration(TimeUnit::kSecond),
+                                  frazil::decimal(50, 3, TypeId::kDecimal256), frazil::time64(TimeUnit::kNano)}) {
+    try {
+      type_of_column(frazil::struct_({{.name = "inner", .type = type}}));
+      ADD_FAILURE() << type->to_string();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
+      EXPECT_THAT(error.what(), testing::HasSubstr("in column or field 'inner'; in column or field 'c'"));
     }
   }
 }

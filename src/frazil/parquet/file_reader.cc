@@ -16,7 +16,15 @@ namespace {
 // Gaps of fewer rows are read and filtered: skipping costs about what decoding them does.
 constexpr uint64_t kGapRowsMin = 32;
 // Batches of fewer than 1 / kSmall of batch_rows wait for others.
-constexpr int64_t kSmall = 4;
+constexpr int kSmall = 4;
+// Of a reservation, left to its pool for codecs and lists that charge it: the first try and the last.
+constexpr size_t kLeftToPoolFirst = size_t{256} << 10;
+constexpr size_t kLeftToPoolMax = size_t{64} << 20;
+
+template <typename T>
+T small_part(T whole) {
+  return whole / kSmall + (whole % kSmall != 0 ? 1 : 0);
+}
 
 size_t bytes_of(const ArrayPtr& array) {
   return RecordBatch(Schema::make({{.name = {}, .type = array->type}}), array->length, {array}).buffer_bytes();
@@ -42,20 +50,27 @@ void ArrayQueue::push(ArrayPtr array) {
   if (array->length > 0) arrays_.push_back(std::move(array));
 }
 
-ArrayPtr ArrayQueue::take(int64_t count, MemoryPool& pool) {
+ArrayPtr ArrayQueue::front(int64_t count, MemoryPool& pool) const {
   std::vector<ArrayPtr> parts;
+  for (auto array = arrays_.begin(); count > 0; ++array) {
+    const int64_t part = std::min(count, (*array)->length);
+    parts.push_back(part == (*array)->length ? *array : (*array)->slice(0, part));
+    count -= part;
+  }
+  return parts.size() == 1 ? parts.front() : concatenate(parts, pool);
+}
+
+void ArrayQueue::drop(int64_t count) {
   while (count > 0) {
     ArrayPtr& front = arrays_.front();
     const int64_t part = std::min(count, front->length);
-    parts.push_back(part == front->length ? front : front->slice(0, part));
+    count -= part;
     if (part == front->length) {
       arrays_.pop_front();
     } else {
       front = front->slice(part, front->length - part);
     }
-    count -= part;
   }
-  return parts.size() == 1 ? parts.front() : concatenate(parts, pool);
 }
 
 FileReader::Impl::Impl(std::shared_ptr<const InputFile> file, FileReaderOptions options, MemoryPool& pool,
@@ -69,6 +84,10 @@ FileReader::Impl::Impl(std::shared_ptr<const InputFile> file, FileReaderOptions 
   decompressor_ = std::make_unique<Decompressor>(pool_);
   check_row_groups();
   choose_columns();
+  choose_predicate();
+  if (is_filtering_ || hook_) return;
+  reader_.emplace(open_all(projection_));
+  phase_ = Phase::kPlain;
 }
 
 void FileReader::Impl::check_row_groups() {
@@ -108,15 +127,27 @@ void FileReader::Impl::choose_columns() {
   is_filtering_ = options_.rows.has_value();
   reused_.resize(projection_.size());
   kept_.resize(projection_.size());
-  if (options_.predicate == predicate::Predicate()) return;
+}
 
-  predicate::BoundPredicate on_file = predicate::bind_predicate(
-      options_.predicate, arrow_schema(schema, options_.types), {.case_sensitive = options_.case_sensitive});
-  if (on_file.always_true()) return;
+void FileReader::Impl::choose_predicate() {
+  if (options_.bound_predicate) {
+    predicate_ = std::move(options_.bound_predicate);
+  } else {
+    if (options_.predicate == predicate::Predicate()) return;
+    const std::vector<ColumnRequest> columns = request_columns(metadata_->schema(), options_.types);
+    std::vector<Field> fields;
+    for (const ColumnRequest& column : columns) fields.push_back(arrow_field(column));
+    const predicate::BoundPredicate bound = predicate::bind_predicate(
+        options_.predicate, Schema::make(std::move(fields)), {.case_sensitive = options_.case_sensitive});
+    predicate_ = request_predicate(columns, bound);
+  }
+  if (predicate_->predicate.always_true()) {
+    predicate_.reset();
+    return;
+  }
   is_filtering_ = true;
-  predicate_ = request_predicate(schema, on_file, options_.types);
-  std::vector<std::optional<size_t>> leaves = predicate_leaves(on_file, schema);
-  pruner_.emplace(*file_, *metadata_, std::move(on_file), std::move(leaves), options_.pruning, decompressor_.get(),
+  pruner_.emplace(*file_, *metadata_, predicate_->predicate,
+                  requested_predicate_leaves(metadata_->schema(), *predicate_), options_.pruning, decompressor_.get(),
                   pool_);
   for (size_t i = 0; i < projection_.size(); ++i) {
     const ColumnRequest& wanted = projection_[i];
@@ -154,11 +185,11 @@ RowSelection FileReader::Impl::asked_rows() const {
 // Where the pages of the requests are, so that those without a wanted row are not even passed over. nullptr if every
 // row is wanted, or the index is not to be used.
 std::shared_ptr<const PageIndex> FileReader::Impl::read_page_index(std::span<const ColumnRequest> requests,
-                                                                   const RowSelection& rows) {
+                                                                   const RowSelection& rows, MemoryPool& pool) {
   const bool is_all = rows.is_all(static_cast<uint64_t>(metadata_->row_groups()[group_].row_count));
   if (is_all || !options_.pruning.use_page_index) return nullptr;
   const std::vector<size_t> leaves = requested_leaves(metadata_->schema(), requests);
-  auto index = std::make_shared<const PageIndex>(PageIndex::read(*file_, *metadata_, group_, leaves, {}, pool_));
+  auto index = std::make_shared<const PageIndex>(PageIndex::read(*file_, *metadata_, group_, leaves, {}, pool));
   index_bytes_read_ += index->bytes_read();
   return index;
 }
@@ -175,19 +206,34 @@ BatchReader FileReader::Impl::open_group(std::vector<ColumnRequest> requests, Ro
     }
     hook_(ranges);
   }
-  ReadOptions read;
-  read.columns = std::move(requests);
+  ReadOptions read = read_options(std::move(requests));
   read.first_row_group = static_cast<int>(group_);
   read.row_group_count = 1;
+  if (!rows.is_all(static_cast<uint64_t>(metadata_->row_groups()[group_].row_count))) {
+    read.rows = {{.rows = std::move(rows), .pages = std::move(pages)}};
+  }
+  BatchReader reader(file_, metadata_, std::move(read), pool_);
+  static_cast<void>(reader.memory_needs(false));  // bounds its estimates
+  return reader;
+}
+
+ReadOptions FileReader::Impl::read_options(std::vector<ColumnRequest> requests) const {
+  ReadOptions read;
+  read.columns = std::move(requests);
   read.batch_rows = options_.batch_rows;
   read.batch_bytes_max = options_.batch_bytes_max;
   read.verify_checksums = options_.verify_checksums;
   read.validate_utf8 = options_.validate_utf8;
   read.window_bytes = options_.window_bytes;
   read.decompressor = decompressor_.get();
-  if (!rows.is_all(static_cast<uint64_t>(metadata_->row_groups()[group_].row_count))) {
-    read.rows = {{.rows = std::move(rows), .pages = std::move(pages)}};
-  }
+  return read;
+}
+
+// All rows of all row groups.
+BatchReader FileReader::Impl::open_all(const std::vector<ColumnRequest>& requests) const {
+  ReadOptions read = read_options(requests);
+  read.first_row_group = options_.first_row_group;
+  read.row_group_count = options_.row_group_count;
   return {file_, metadata_, std::move(read), pool_};
 }
 
@@ -195,32 +241,128 @@ void FileReader::Impl::next_group() {
   group_first_row_ += static_cast<uint64_t>(metadata_->row_groups()[group_].row_count);
   ++group_;
   reader_.reset();
+  decoded_.reset();
   for (ArrayQueue& queue : kept_) queue.clear();
+  kept_bytes_ = 0;
   phase_ = Phase::kPrune;
+}
+
+// ---- Memory ----
+
+FileReader::MemoryNeeds FileReader::Impl::memory_needs(bool walk_page_headers) const {
+  if (phase_ == Phase::kPlain) {
+    MemoryNeeds needs = reader_->memory_needs(walk_page_headers);
+    if (!variants_.empty()) needs.working_bytes += 2 * needs.batch_bytes;  // as they are stored, and in the making
+    return needs;
+  }
+  if (group_ == group_end_ || (predicate_ && predicate_->predicate.always_false())) return {};
+  const MemoryNeeds rest = open_all(projection_).memory_needs(walk_page_headers);
+  MemoryNeeds tests;
+  if (predicate_) tests = open_all(predicate_->requests).memory_needs(walk_page_headers);
+  // Bitmaps of a few tests, and the positions of what is filtered.
+  const auto rows = static_cast<size_t>(options_.batch_rows);
+  const size_t scratch = 8 * MemoryPool::block_bytes(rows / 8) + MemoryPool::block_bytes(rows * sizeof(uint32_t));
+  // What is kept may be slices of at least half of their arrays.
+  const size_t kept = any_reused_ ? 2 * options_.kept_bytes_max + tests.batch_bytes : 0;
+  const size_t pending = small_part(rest.batch_bytes) + rest.batch_bytes;
+  size_t total = std::max(tests.working_bytes + tests.batch_bytes, rest.working_bytes + 2 * pending);
+  if (!options_.late_materialization) total += tests.total();
+  if (!variants_.empty()) total += 2 * rest.batch_bytes;
+  total += scratch + kept;
+  return {.working_bytes = total - rest.batch_bytes, .batch_bytes = rest.batch_bytes};
+}
+
+size_t FileReader::Impl::bytes_in_use() const {
+  size_t bytes = decompressor_->charged_bytes() + kept_bytes_ + pending_bytes_;
+  if (reader_) bytes += reader_->bytes_in_use();
+  if (decoded_) bytes += decoded_->buffer_bytes();
+  if (stored_) bytes += stored_->buffer_bytes();
+  return bytes;
+}
+
+FileReader::Step FileReader::Impl::step(Reservation& reservation, std::optional<RecordBatch>& out) {
+  out.reset();
+  if (left_to_pool_ > 0) {
+    const size_t offered = reservation.available();
+    reservation.shrink(offered - std::min(offered, left_to_pool_));
+  }
+  reservation_ = &reservation;
+  try {
+    out = next_batch();
+    left_to_pool_ = 0;
+    return out ? Step::kBatch : Step::kEnd;
+  } catch (const NeedsMemory& needs) {
+    needed_bytes_ = needs.bytes;
+    return Step::kNeedMemory;
+  }
+}
+
+template <typename Work>
+auto FileReader::Impl::draw(Work&& work) {
+  const size_t offered = reservation_->available();
+  MemoryPool pool(*reservation_);
+  try {
+    return work(pool);
+  } catch (const MemoryLimitError&) {
+    if (pool.asked_bytes() > offered) throw NeedsMemory{pool.asked_bytes()};
+    // It was charged to the pool, which keeps for the reservation what it was promised.
+    if (left_to_pool_ >= kLeftToPoolMax) throw;
+    left_to_pool_ = std::max(left_to_pool_ * 4, kLeftToPoolFirst);
+    throw NeedsMemory{pool.asked_bytes() + left_to_pool_};
+  }
+}
+
+std::optional<RecordBatch> FileReader::Impl::next() {
+  Reservation reservation = pool_.reserve(0);
+  std::optional<RecordBatch> batch;
+  if (step(reservation, batch) == Step::kNeedMemory) {
+    throw MemoryLimitError(pool_.stats().held_bytes + needed_bytes_,
+                           message("reading {} needs {} more bytes than the budget has", file_->path(), needed_bytes_));
+  }
+  return batch;
+}
+
+// ---- Batches ----
+
+// The next batch of reader_ into decoded_, if nothing is there; false at its end.
+bool FileReader::Impl::decode() {
+  if (decoded_) return true;
+  switch (reader_->step(*reservation_, decoded_)) {
+    case Step::kBatch:
+      return true;
+    case Step::kEnd:
+      return false;
+    case Step::kNeedMemory:
+      break;
+  }
+  throw NeedsMemory{reader_->needed_bytes()};
 }
 
 // Rows are only given out once they are known to be wanted, in the file's order; small batches are joined, so that a
 // selective predicate does not make thousands of them.
-std::optional<RecordBatch> FileReader::Impl::next() {
+std::optional<RecordBatch> FileReader::Impl::next_batch() {
   if (!is_filtering_) return produce();
   for (;;) {
+    if (is_pending_full()) return flush();
     std::optional<RecordBatch> batch = produce();
     if (!batch) return flush();
     rows_matched_ += static_cast<uint64_t>(batch->row_count());
-    const bool is_small = batch->row_count() * kSmall < options_.batch_rows;
+    const bool is_small = batch->row_count() < small_part(options_.batch_rows);
     if (pending_.empty() && !is_small) return batch;
     pending_rows_ += batch->row_count();
     pending_bytes_ += batch->buffer_bytes();
     pending_.push_back(*std::move(batch));
-    if (pending_rows_ * kSmall >= options_.batch_rows || pending_bytes_ * kSmall >= options_.batch_bytes_max) {
-      return flush();
-    }
   }
+}
+
+bool FileReader::Impl::is_pending_full() const {
+  return !pending_.empty() &&
+         (pending_rows_ >= small_part(options_.batch_rows) || pending_bytes_ >= small_part(options_.batch_bytes_max));
 }
 
 std::optional<RecordBatch> FileReader::Impl::flush() {
   if (pending_.empty()) return std::nullopt;
-  RecordBatch batch = join(pending_, pool_);
+  RecordBatch batch = draw([&](MemoryPool& pool) { return join(pending_, pool); });
   pending_.clear();
   pending_rows_ = 0;
   pending_bytes_ = 0;
@@ -234,17 +376,30 @@ std::optional<RecordBatch> FileReader::Impl::flush() {
 
 // Before batches are joined, so that each row is put together once.
 std::optional<RecordBatch> FileReader::Impl::produce() {
-  std::optional<RecordBatch> batch = produce_stored();
-  if (!batch || variants_.empty()) return batch;
-  std::vector<ArrayPtr> columns;
-  for (size_t i = 0; i < variants_.size(); ++i) columns.push_back(variants_[i].assemble(batch->column(i), pool_));
-  return RecordBatch(schema_, batch->row_count(), std::move(columns));
+  if (!stored_) stored_ = produce_stored();
+  if (!stored_ || variants_.empty()) return std::exchange(stored_, std::nullopt);
+  std::vector<ArrayPtr> columns = draw([&](MemoryPool& pool) {
+    std::vector<ArrayPtr> assembled;
+    for (size_t i = 0; i < variants_.size(); ++i) assembled.push_back(variants_[i].assemble(stored_->column(i), pool));
+    return assembled;
+  });
+  const int64_t row_count = stored_->row_count();
+  stored_.reset();
+  return RecordBatch(schema_, row_count, std::move(columns));
 }
 
 std::optional<RecordBatch> FileReader::Impl::produce_stored() {
   for (;;) {
     std::optional<RecordBatch> batch;
     switch (phase_) {
+      case Phase::kPlain:
+        if (!decode()) {
+          phase_ = Phase::kEnd;
+          break;
+        }
+        batch.emplace(stored_schema_, decoded_->row_count(), decoded_->columns());
+        decoded_.reset();
+        break;
       case Phase::kPrune:
         prune();
         break;
@@ -276,7 +431,7 @@ void FileReader::Impl::prune() {
   bool is_certain = !predicate_;
   std::shared_ptr<const PageIndex> pages;  // of the predicate's columns
   if (!rows.empty() && !is_certain) {
-    const RowGroupPruner::Verdict verdict = pruner_->prune(group_);
+    const RowGroupPruner::Verdict verdict = draw([&](MemoryPool& pool) { return pruner_->prune(group_, pool); });
     rows = rows.intersect(verdict.rows);
     is_certain = verdict.all_match;
     pages = verdict.page_index;
@@ -295,7 +450,7 @@ void FileReader::Impl::prune() {
   } else {
     std::vector<ColumnRequest> requests = predicate_->requests;
     for (size_t i : not_reused_) requests.push_back(projection_[i]);
-    pages = read_page_index(requests, rows);
+    pages = draw([&](MemoryPool& pool) { return read_page_index(requests, rows, pool); });
     reader_.emplace(open_group(std::move(requests), rows, std::move(pages)));
     phase_ = Phase::kTogether;
   }
@@ -305,31 +460,41 @@ void FileReader::Impl::prune() {
   kept_bytes_ = 0;
 }
 
-void FileReader::Impl::keep(const RecordBatch& batch, const predicate::Selection& wanted) {
-  for (size_t i = 0; i < projection_.size(); ++i) {
+FileReader::Impl::Matched FileReader::Impl::match(const RecordBatch& batch, MemoryPool& pool) const {
+  Matched matched{.wanted = predicate::evaluate(predicate_->predicate, batch, pool), .kept = {}};
+  for (size_t i = 0; i < projection_.size() && keeps_ && matched.wanted.selected_count() > 0; ++i) {
+    if (reused_[i]) matched.kept.push_back(filter(batch.column(*reused_[i]), matched.wanted.bits(), 0, pool));
+  }
+  return matched;
+}
+
+// Arrays of the reused columns.
+void FileReader::Impl::keep(std::vector<ArrayPtr> arrays) {
+  for (size_t i = 0, next = 0; i < projection_.size() && next < arrays.size(); ++i) {
     if (!reused_[i]) continue;
-    ArrayPtr array = filter(batch.column(*reused_[i]), wanted.bits(), 0, pool_);
-    kept_bytes_ += bytes_of(array);
-    kept_[i].push(std::move(array));
+    kept_bytes_ += bytes_of(arrays[next]);
+    kept_[i].push(std::move(arrays[next++]));
   }
   if (kept_bytes_ <= options_.kept_bytes_max) return;
   // Reading them again costs less memory.
   keeps_ = false;
+  kept_bytes_ = 0;
   for (ArrayQueue& queue : kept_) queue.clear();
 }
 
 void FileReader::Impl::evaluate_columns() {
-  while (auto batch = reader_->next()) {
-    const predicate::Selection wanted = predicate::evaluate(predicate_->predicate, *batch, pool_);
-    const auto count = static_cast<size_t>(batch->row_count());
-    if (wanted.selected_count() > 0) {
-      for_each_set_run(wanted.bits(), 0, count, [&](size_t start, size_t length) {
+  while (decode()) {
+    Matched matched = draw([&](MemoryPool& pool) { return match(*decoded_, pool); });
+    const auto count = static_cast<size_t>(decoded_->row_count());
+    if (matched.wanted.selected_count() > 0) {
+      for_each_set_run(matched.wanted.bits(), 0, count, [&](size_t start, size_t length) {
         matched_.add({position_ + start, position_ + start + length});
       });
-      if (keeps_) keep(*batch, wanted);
+      keep(std::move(matched.kept));
     }
     position_ += count;
     rows_evaluated_ += count;
+    decoded_.reset();
   }
   reader_.reset();
   if (matched_.empty()) return next_group();
@@ -345,7 +510,8 @@ void FileReader::Impl::open_rest() {
   left_ = exact_.row_count();
   if (!requests.empty()) {
     RowSelection read = exact_.close_gaps(kGapRowsMin);
-    std::shared_ptr<const PageIndex> pages = read_page_index(requests, read);
+    std::shared_ptr<const PageIndex> pages =
+        draw([&](MemoryPool& pool) { return read_page_index(requests, read, pool); });
     reader_.emplace(open_group(std::move(requests), read, std::move(pages)));
     is_exact_ = read == exact_;
     if (!is_exact_) picked_ = read.positions_of(exact_);
@@ -361,58 +527,73 @@ std::optional<RecordBatch> FileReader::Impl::give_kept() {
     return std::nullopt;
   }
   const auto count = static_cast<int64_t>(std::min<uint64_t>(left_, static_cast<uint64_t>(options_.batch_rows)));
+  std::vector<ArrayPtr> columns = draw([&](MemoryPool& pool) {
+    std::vector<ArrayPtr> parts;
+    for (const ArrayQueue& queue : kept_) parts.push_back(queue.front(count, pool));
+    return parts;
+  });
+  for (ArrayQueue& queue : kept_) queue.drop(count);
   left_ -= static_cast<uint64_t>(count);
-  std::vector<ArrayPtr> columns;
-  for (ArrayQueue& queue : kept_) columns.push_back(queue.take(count, pool_));
   return RecordBatch(stored_schema_, count, std::move(columns));
 }
 
 std::optional<RecordBatch> FileReader::Impl::read_rest() {
   if (!reader_) return give_kept();
-  for (;;) {
-    std::optional<RecordBatch> batch = reader_->next();
-    if (!batch) {
-      next_group();
-      return std::nullopt;
-    }
-    const auto count = static_cast<size_t>(batch->row_count());
+  while (decode()) {
+    const auto count = static_cast<size_t>(decoded_->row_count());
     const uint64_t first = position_;
+    if (!is_exact_ && !picked_.overlaps({first, first + count})) {
+      position_ += count;
+      decoded_.reset();
+      continue;
+    }
+    RecordBatch batch = draw([&](MemoryPool& pool) {
+      RecordBatch part = *decoded_;
+      if (!is_exact_) {
+        MutableBuffer bits = pool.allocate_zeroed(bytes_for_bits(count));
+        picked_.set_bits(first, count, bits.as<uint8_t>(), 0);
+        part = filter(part, bits.as<uint8_t>(), 0, pool);
+      }
+      std::vector<ArrayPtr> columns;
+      for (size_t i = 0, read = 0; i < projection_.size(); ++i) {
+        columns.push_back(keeps_ && reused_[i] ? kept_[i].front(part.row_count(), pool) : part.column(read++));
+      }
+      return RecordBatch(stored_schema_, part.row_count(), std::move(columns));
+    });
+    if (keeps_) {
+      for (size_t i = 0; i < projection_.size(); ++i) {
+        if (reused_[i]) kept_[i].drop(batch.row_count());
+      }
+    }
     position_ += count;
-    if (!is_exact_) {
-      if (!picked_.overlaps({first, first + count})) continue;
-      MutableBuffer bits = pool_.allocate_zeroed(bytes_for_bits(count));
-      picked_.set_bits(first, count, bits.as<uint8_t>(), 0);
-      batch = filter(*batch, bits.as<uint8_t>(), 0, pool_);
-    }
-    if (!keeps_) return RecordBatch(stored_schema_, batch->row_count(), batch->columns());
-    std::vector<ArrayPtr> columns;
-    for (size_t i = 0, read = 0; i < projection_.size(); ++i) {
-      columns.push_back(reused_[i] ? kept_[i].take(batch->row_count(), pool_) : batch->column(read++));
-    }
-    return RecordBatch(stored_schema_, batch->row_count(), std::move(columns));
+    decoded_.reset();
+    return batch;
   }
+  next_group();
+  return std::nullopt;
 }
 
 std::optional<RecordBatch> FileReader::Impl::read_together() {
   const size_t predicate_count = predicate_->requests.size();
-  for (;;) {
-    const std::optional<RecordBatch> batch = reader_->next();
-    if (!batch) {
-      next_group();
-      return std::nullopt;
-    }
-    const auto& columns = batch->columns();
-    const RecordBatch tested(predicate_->predicate.schema(), batch->row_count(),
+  while (decode()) {
+    const auto& columns = decoded_->columns();
+    const RecordBatch tested(predicate_->predicate.schema(), decoded_->row_count(),
                              {columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(predicate_count)});
-    const predicate::Selection wanted = predicate::evaluate(predicate_->predicate, tested, pool_);
-    rows_evaluated_ += static_cast<uint64_t>(batch->row_count());
-    if (wanted.selected_count() == 0) continue;
     std::vector<ArrayPtr> chosen;
     for (size_t i = 0, read = predicate_count; i < projection_.size(); ++i) {
       chosen.push_back(columns[reused_[i] ? *reused_[i] : read++]);
     }
-    return filter(RecordBatch(stored_schema_, batch->row_count(), std::move(chosen)), wanted.bits(), 0, pool_);
+    const RecordBatch all(stored_schema_, decoded_->row_count(), std::move(chosen));
+    RecordBatch batch = draw([&](MemoryPool& pool) {
+      const predicate::Selection wanted = predicate::evaluate(predicate_->predicate, tested, pool);
+      return filter(all, wanted.bits(), 0, pool);
+    });
+    rows_evaluated_ += static_cast<uint64_t>(decoded_->row_count());
+    decoded_.reset();
+    if (batch.row_count() > 0) return batch;
   }
+  next_group();
+  return std::nullopt;
 }
 
 FileReader::FileReader(std::shared_ptr<const InputFile> file, FileReaderOptions options, MemoryPool& pool)
@@ -427,6 +608,22 @@ const SchemaPtr& FileReader::schema() const {
 
 const std::shared_ptr<const FileMetadata>& FileReader::metadata() const {
   return impl_->metadata();
+}
+
+FileReader::MemoryNeeds FileReader::memory_needs(bool walk_page_headers) const {
+  return impl_->memory_needs(walk_page_headers);
+}
+
+FileReader::Step FileReader::step(Reservation& reservation, std::optional<RecordBatch>& out) {
+  return impl_->step(reservation, out);
+}
+
+size_t FileReader::bytes_in_use() const {
+  return impl_->bytes_in_use();
+}
+
+size_t FileReader::needed_bytes() const {
+  return impl_->needed_bytes();
 }
 
 std::optional<RecordBatch> FileReader::next() {

@@ -33,6 +33,7 @@
 #include "frazil/parquet/column_request.h"
 #include "frazil/parquet/metadata.h"
 #include "frazil/parquet/metadata_cache.h"
+#include "frazil/parquet/projection.h"
 #include "frazil/parquet/pruning.h"
 #include "frazil/parquet/row_selection.h"
 #include "frazil/predicate/bind.h"
@@ -48,6 +49,8 @@ struct FileReaderOptions {
   // On any columns of the file, projected or not. TRUE by default.
   predicate::Predicate predicate = {};
   bool case_sensitive = true;
+  // Instead of `predicate`: one that is bound already, on columns read as the caller's types (projection.h).
+  std::optional<PredicateColumns> bound_predicate = {};
   // Rows of the file; nothing: all. Rows that the file does not have are left out.
   std::optional<RowSelection> rows = {};
   int first_row_group = 0;
@@ -74,7 +77,8 @@ struct FileReaderCounters {
   uint64_t rows_matched = 0;    // given out
 };
 
-// One thread at a time. Memory comes from the pool, for batches too. Errors as BatchReader's and bind_predicate()'s.
+// One thread at a time. Memory comes from the pool, that of steps from their reservations. Errors as BatchReader's and
+// bind_predicate()'s.
 class FileReader {
  public:
   // Reads the footer, nothing else. The pool outlives the reader.
@@ -86,6 +90,16 @@ class FileReader {
   // Of the batches.
   const SchemaPtr& schema() const;
   const std::shared_ptr<const FileMetadata>& metadata() const;
+
+  using MemoryNeeds = BatchReader::MemoryNeeds;
+  using Step = BatchReader::Step;
+  // Upper bounds as BatchReader's; of what a predicate leaves and keeps, what it may be at most.
+  MemoryNeeds memory_needs(bool walk_page_headers) const;
+  // As BatchReader's: goes on until a batch, the end, or a want of memory, after which it may be called again.
+  Step step(Reservation& reservation, std::optional<RecordBatch>& out);
+  size_t bytes_in_use() const;
+  size_t needed_bytes() const;
+
   // The next batch; nothing at the end. Throws MemoryLimitError.
   std::optional<RecordBatch> next();
   FileReaderCounters counters() const;

@@ -27,7 +27,8 @@ class ArrayQueue {
  public:
   void push(ArrayPtr array);
   // The next `count` values, which are there.
-  ArrayPtr take(int64_t count, MemoryPool& pool);
+  ArrayPtr front(int64_t count, MemoryPool& pool) const;
+  void drop(int64_t count);
   void clear() { arrays_.clear(); }
 
  private:
@@ -44,11 +45,16 @@ class FileReader::Impl {
 
   const SchemaPtr& schema() const { return schema_; }
   const std::shared_ptr<const FileMetadata>& metadata() const { return metadata_; }
+  MemoryNeeds memory_needs(bool walk_page_headers) const;
+  Step step(Reservation& reservation, std::optional<RecordBatch>& out);
+  size_t bytes_in_use() const;
+  size_t needed_bytes() const { return needed_bytes_; }
   std::optional<RecordBatch> next();
   FileReaderCounters counters() const;
 
  private:
   enum class Phase : uint8_t {
+    kPlain,      // all rows of all row groups: one reader for all of them
     kPrune,      // the next row group: which rows may match
     kPredicate,  // decode and evaluate the predicate's columns
     kOpen,       // start reading the others
@@ -57,14 +63,34 @@ class FileReader::Impl {
     kEnd,
   };
 
+  // Leaves a step that has too little memory. Whatever throws it can start again: its state changes behind the last
+  // allocation.
+  struct NeedsMemory {
+    size_t bytes;
+  };
+  // What a batch is made into: the rows that matched, and the columns of them that are kept.
+  struct Matched {
+    predicate::Selection wanted;
+    std::vector<ArrayPtr> kept;
+  };
+
   void choose_columns();
+  void choose_predicate();
   void check_row_groups();
+  ReadOptions read_options(std::vector<ColumnRequest> requests) const;
+  BatchReader open_all(const std::vector<ColumnRequest>& requests) const;
   RowSelection asked_rows() const;
+  // Runs `work` with a pool that draws on the step's reservation. All its memory is new.
+  template <typename Work>
+  auto draw(Work&& work);
+  bool decode();
   BatchReader open_group(std::vector<ColumnRequest> requests, RowSelection rows,
                          std::shared_ptr<const PageIndex> pages);
-  std::shared_ptr<const PageIndex> read_page_index(std::span<const ColumnRequest> requests, const RowSelection& rows);
+  std::shared_ptr<const PageIndex> read_page_index(std::span<const ColumnRequest> requests, const RowSelection& rows,
+                                                   MemoryPool& pool);
   void next_group();
 
+  std::optional<RecordBatch> next_batch();
   std::optional<RecordBatch> produce();
   std::optional<RecordBatch> produce_stored();
   void prune();
@@ -73,7 +99,9 @@ class FileReader::Impl {
   std::optional<RecordBatch> read_rest();
   std::optional<RecordBatch> read_together();
   std::optional<RecordBatch> give_kept();
-  void keep(const RecordBatch& batch, const predicate::Selection& wanted);
+  Matched match(const RecordBatch& batch, MemoryPool& pool) const;
+  void keep(std::vector<ArrayPtr> arrays);
+  bool is_pending_full() const;
   std::optional<RecordBatch> flush();
 
   std::shared_ptr<const InputFile> file_;
@@ -108,12 +136,19 @@ class FileReader::Impl {
   std::vector<ArrayQueue> kept_;  // a column of projection_
   size_t kept_bytes_ = 0;
   std::optional<BatchReader> reader_;
-  uint64_t position_ = 0;  // among the rows that reader_ reads
-  uint64_t left_ = 0;      // rows to give out without reader_
+  std::optional<RecordBatch> decoded_;  // by it, and not done with
+  std::optional<RecordBatch> stored_;   // wanted, its variants not put together
+  uint64_t position_ = 0;               // among the rows that reader_ reads
+  uint64_t left_ = 0;                   // rows to give out without reader_
 
   std::vector<RecordBatch> pending_;  // too small to be given out
   int64_t pending_rows_ = 0;
   size_t pending_bytes_ = 0;
+
+  // Step
+  Reservation* reservation_ = nullptr;
+  size_t needed_bytes_ = 0;
+  size_t left_to_pool_ = 0;  // of the reservation, for what charges the pool itself
 
   uint64_t index_bytes_read_ = 0;  // beside the pruner's
   uint64_t rows_evaluated_ = 0;

@@ -45,29 +45,22 @@ std::optional<size_t> find_name(size_t count, const NameOf& name_of, std::string
   return found;
 }
 
-// One leaf that tells where the node is null.
-ColumnRequest thinned(ColumnRequest request) {
+bool is_outside_of_lists(const ColumnRequest& request) {
   switch (request.kind) {
     case ColumnRequest::Kind::kLeaf:
-      break;
+      return true;
     case ColumnRequest::Kind::kStruct:
-      request.children.resize(std::min<size_t>(1, request.children.size()));
-      [[fallthrough]];
-    case ColumnRequest::Kind::kList:
-      for (ColumnRequest& child : request.children) child = thinned(std::move(child));
-      break;
-    case ColumnRequest::Kind::kMap:
-      request.children.back() = thinned(std::move(request.children.back()));
-      break;
+      return std::any_of(request.children.begin(), request.children.end(), is_outside_of_lists);
+    default:
+      return false;
   }
-  return request;
 }
 
 // `full` with only the fields that paths lead to; `depth` of their parts are behind. What is left of each path is
 // rewritten to the fields that are left. A path that ends takes the whole of the node, or one leaf if `thin_ends`.
 ColumnRequest cut(ColumnRequest full, std::vector<Path*> paths, size_t depth, bool thin_ends) {
   const auto ends = [&](const Path* path) { return path->size() == depth; };
-  if (std::all_of(paths.begin(), paths.end(), ends)) return thin_ends ? thinned(std::move(full)) : full;
+  if (std::all_of(paths.begin(), paths.end(), ends)) return thin_ends ? request_nulls(std::move(full)) : full;
   if (std::any_of(paths.begin(), paths.end(), ends)) return full;
   std::vector<size_t> wanted;
   for (const Path* path : paths) wanted.push_back((*path)[depth]);
@@ -86,20 +79,19 @@ ColumnRequest cut(ColumnRequest full, std::vector<Path*> paths, size_t depth, bo
   return full;
 }
 
-// Requests for paths from the root, one a column, in the order of `columns` (indices of the root's children); the
-// paths are rewritten to them.
-std::vector<ColumnRequest> request_paths(const FileSchema& schema, std::vector<Path>& paths,
-                                         std::span<const size_t> columns, bool thin_ends,
-                                         const ArrowTypeOptions& options) {
-  std::vector<ColumnRequest> requests;
+// `full[columns[i]]`, cut to the paths that lead into it; the paths are rewritten to what is left.
+template <typename Full>
+std::vector<ColumnRequest> cut_columns(const Full& full, std::vector<Path>& paths, std::span<const size_t> columns,
+                                       bool thin_ends) {
   std::vector<std::vector<Path*>> paths_of(columns.size());
   for (size_t i = 0; i < columns.size(); ++i) {
     for (Path& path : paths) {
       if (path[0] == columns[i]) paths_of[i].push_back(&path);
     }
   }
+  std::vector<ColumnRequest> requests;
   for (size_t i = 0; i < columns.size(); ++i) {
-    requests.push_back(cut(request_column(schema, root_child(schema, columns[i]), options), paths_of[i], 1, thin_ends));
+    requests.push_back(cut(full(columns[i]), paths_of[i], 1, thin_ends));
     for (Path* path : paths_of[i]) (*path)[0] = i;
   }
   return requests;
@@ -148,17 +140,19 @@ std::vector<ColumnRequest> request_named(const FileSchema& schema, std::span<con
     paths.push_back(std::move(path));
   }
   const std::vector<size_t> columns = first_parts(paths);
-  return request_paths(schema, paths, columns, false, options);
+  const auto full = [&](size_t column) { return request_column(schema, root_child(schema, column), options); };
+  return cut_columns(full, paths, columns, false);
 }
 
-PredicateColumns request_predicate(const FileSchema& schema, const predicate::BoundPredicate& predicate,
-                                   const ArrowTypeOptions& options) {
+PredicateColumns request_predicate(std::span<const ColumnRequest> requested,
+                                   const predicate::BoundPredicate& predicate) {
   std::vector<predicate::BoundColumn> columns = predicate.columns();
   std::vector<Path> paths;
   paths.reserve(columns.size());
   for (const predicate::BoundColumn& column : columns) paths.push_back(column.path);
   const std::vector<size_t> tops = first_parts(paths);
-  std::vector<ColumnRequest> requests = request_paths(schema, paths, tops, true, options);
+  std::vector<ColumnRequest> requests =
+      cut_columns([&](size_t column) { return requested[column]; }, paths, tops, true);
   std::vector<Field> fields;
   for (const ColumnRequest& request : requests) fields.push_back(arrow_field(request));
   SchemaPtr batch_schema = Schema::make(std::move(fields));
@@ -170,6 +164,41 @@ PredicateColumns request_predicate(const FileSchema& schema, const predicate::Bo
   }
   return {std::move(requests),
           predicate::BoundPredicate(std::move(batch_schema), std::move(columns), predicate.root())};
+}
+
+std::vector<std::optional<size_t>> requested_predicate_leaves(const FileSchema& schema,
+                                                              const PredicateColumns& columns) {
+  std::vector<std::optional<size_t>> leaves;
+  for (const predicate::BoundColumn& column : columns.predicate.columns()) {
+    const ColumnRequest* request = &columns.requests[column.path[0]];
+    for (size_t depth = 1; depth < column.path.size(); ++depth) request = &request->children[column.path[depth]];
+    const bool is_leaf = request->kind == ColumnRequest::Kind::kLeaf;
+    leaves.push_back(is_leaf ? std::optional<size_t>(schema.node(request->node).first_leaf) : std::nullopt);
+  }
+  return leaves;
+}
+
+ColumnRequest request_nulls(ColumnRequest request) {
+  switch (request.kind) {
+    case ColumnRequest::Kind::kLeaf:
+      break;
+    case ColumnRequest::Kind::kStruct: {
+      auto& children = request.children;
+      if (children.empty()) break;
+      const auto outside = std::find_if(children.begin(), children.end(), is_outside_of_lists);
+      ColumnRequest child = request_nulls(std::move(outside == children.end() ? children.front() : *outside));
+      children.clear();
+      children.push_back(std::move(child));
+      break;
+    }
+    case ColumnRequest::Kind::kList:
+      request.children[0] = request_nulls(std::move(request.children[0]));
+      break;
+    case ColumnRequest::Kind::kMap:
+      request.children.back() = request_nulls(std::move(request.children.back()));
+      break;
+  }
+  return request;
 }
 
 std::vector<size_t> requested_leaves(const FileSchema& schema, std::span<const ColumnRequest> requests) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,9 +26,14 @@ struct PredicateColumns {
   std::vector<ColumnRequest> requests;
   predicate::BoundPredicate predicate;
 };
-// `predicate` is bound to arrow_schema(schema, options).
-PredicateColumns request_predicate(const FileSchema& schema, const predicate::BoundPredicate& predicate,
-                                   const ArrowTypeOptions& options = {});
+// `predicate` is bound to a schema that has arrow_field() of each of `columns`, in any types that they can be read as.
+PredicateColumns request_predicate(std::span<const ColumnRequest> columns, const predicate::BoundPredicate& predicate);
+// The leaf that each column of the predicate is; nothing for structs, lists and what lies in lists.
+std::vector<std::optional<size_t>> requested_predicate_leaves(const FileSchema& schema,
+                                                              const PredicateColumns& columns);
+
+// The request with one leaf alone, which tells where it is null: one outside of lists if there is any.
+ColumnRequest request_nulls(ColumnRequest request);
 
 // The leaves that requests read, ascending, each once.
 std::vector<size_t> requested_leaves(const FileSchema& schema, std::span<const ColumnRequest> requests);

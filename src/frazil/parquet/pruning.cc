@@ -61,7 +61,8 @@ std::vector<std::optional<size_t>> predicate_leaves(const BoundPredicate& predic
 // once.
 class RowGroupPruner::Source final : public predicate::ColumnStatisticsSource {
  public:
-  Source(RowGroupPruner& pruner, size_t row_group) : pruner_(pruner), row_group_(row_group) {
+  Source(RowGroupPruner& pruner, size_t row_group, MemoryPool& pool)
+      : pruner_(pruner), row_group_(row_group), pool_(pool) {
     const auto& columns = pruner.predicate_.columns();
     statistics_.resize(columns.size());
     filters_.resize(columns.size());
@@ -85,7 +86,7 @@ class RowGroupPruner::Source final : public predicate::ColumnStatisticsSource {
     if (!decoder) return true;
     std::optional<std::optional<BloomFilter>>& filter = filters_[index];
     if (!filter) {
-      filter.emplace(BloomFilter::open(pruner_.file_, chunk(index), pruner_.pool_));
+      filter.emplace(BloomFilter::open(pruner_.file_, chunk(index), pool_));
       if (*filter) pruner_.counters_.bytes_read += (*filter)->bytes_read();
     }
     if (!*filter) return true;
@@ -106,7 +107,7 @@ class RowGroupPruner::Source final : public predicate::ColumnStatisticsSource {
     if (!values) {
       values = read_distinct_values(pruner_.file_, pruner_.metadata_, row_group_, *pruner_.leaves_[index],
                                     column.field.type, pruner_.options_.dictionary_bytes_max, *pruner_.decompressor_,
-                                    pruner_.pool_, pruner_.counters_.bytes_read);
+                                    pool_, pruner_.counters_.bytes_read);
     }
     return *values;
   }
@@ -134,6 +135,7 @@ class RowGroupPruner::Source final : public predicate::ColumnStatisticsSource {
 
   RowGroupPruner& pruner_;
   size_t row_group_;
+  MemoryPool& pool_;
   bool with_filters_ = false;
   bool with_dictionaries_ = false;
   std::vector<std::optional<ColumnStatistics>> statistics_;
@@ -182,7 +184,8 @@ RowGroupPruner::RowGroupPruner(const InputFile& file, const FileMetadata& metada
 
 RowGroupPruner::~RowGroupPruner() = default;
 
-RowSelection RowGroupPruner::matching_pages(const BoundTest& test, const PageIndex& index, uint64_t row_count) {
+RowSelection RowGroupPruner::matching_pages(const BoundTest& test, const PageIndex& index, uint64_t row_count,
+                                            MemoryPool& pool) {
   const std::optional<size_t>& leaf = leaves_[test.column];
   const PageIndex::Column* column = leaf ? index.find(*leaf) : nullptr;
   if (column == nullptr || !column->bounds) return RowSelection::all(row_count);
@@ -192,7 +195,7 @@ RowSelection RowGroupPruner::matching_pages(const BoundTest& test, const PageInd
   for (size_t page = 0; page < column->offsets->page_count(); ++page) {
     source.turn_to(page);
     ++counters_.pages;
-    if (predicate::may_match(alone, source, pool_) == Pruning::kNoRow) {
+    if (predicate::may_match(alone, source, pool) == Pruning::kNoRow) {
       ++counters_.pages_pruned;
     } else {
       rows.add(column->offsets->rows(page));
@@ -201,28 +204,39 @@ RowSelection RowGroupPruner::matching_pages(const BoundTest& test, const PageInd
   return rows;
 }
 
-RowSelection RowGroupPruner::matching_rows(const BoundNode& node, const PageIndex& index, uint64_t row_count) {
+RowSelection RowGroupPruner::matching_rows(const BoundNode& node, const PageIndex& index, uint64_t row_count,
+                                           MemoryPool& pool) {
   if (const auto* constant = std::get_if<bool>(&node.form)) {
     return *constant ? RowSelection::all(row_count) : RowSelection();
   }
-  if (const auto* test = std::get_if<BoundTest>(&node.form)) return matching_pages(*test, index, row_count);
+  if (const auto* test = std::get_if<BoundTest>(&node.form)) return matching_pages(*test, index, row_count, pool);
   if (const auto* all = std::get_if<BoundAnd>(&node.form)) {
     RowSelection rows = RowSelection::all(row_count);
     for (const BoundNode& operand : all->operands) {
-      rows = rows.intersect(matching_rows(operand, index, row_count));
+      rows = rows.intersect(matching_rows(operand, index, row_count, pool));
       if (rows.empty()) break;
     }
     return rows;
   }
   RowSelection rows;
   for (const BoundNode& operand : std::get<BoundOr>(node.form).operands) {
-    rows = rows.unite(matching_rows(operand, index, row_count));
+    rows = rows.unite(matching_rows(operand, index, row_count, pool));
     if (rows.is_all(row_count)) break;
   }
   return rows;
 }
 
-RowGroupPruner::Verdict RowGroupPruner::prune(size_t row_group) {
+RowGroupPruner::Verdict RowGroupPruner::prune(size_t row_group, MemoryPool& pool) {
+  const PruningCounters before = counters_;
+  try {
+    return prune_group(row_group, pool);
+  } catch (...) {
+    counters_ = before;  // it may be asked again
+    throw;
+  }
+}
+
+RowGroupPruner::Verdict RowGroupPruner::prune_group(size_t row_group, MemoryPool& pool) {
   if (row_group >= metadata_.row_groups().size()) {
     throw_error(ErrorKind::kInvalidArgument, "row group {} of a file that has {}", row_group,
                 metadata_.row_groups().size());
@@ -246,30 +260,30 @@ RowGroupPruner::Verdict RowGroupPruner::prune(size_t row_group) {
     return verdict;
   };
 
-  Source source(*this, row_group);
-  Pruning outcome = predicate::may_match(predicate_, source, pool_);
+  Source source(*this, row_group, pool);
+  Pruning outcome = predicate::may_match(predicate_, source, pool);
   if (outcome == Pruning::kNoRow) return skip(counters_.row_groups_by_statistics);
   if (outcome == Pruning::kAllRows) return accept();
 
   if (options_.use_page_index && !indexed_leaves_.empty()) {
     auto index = std::make_shared<const PageIndex>(
-        PageIndex::read(file_, metadata_, row_group, indexed_leaves_, indexed_leaves_, pool_));
+        PageIndex::read(file_, metadata_, row_group, indexed_leaves_, indexed_leaves_, pool));
     counters_.bytes_read += index->bytes_read();
     for (size_t leaf : indexed_leaves_) counters_.defects += !index->find(leaf)->defect.empty();
-    verdict.rows = matching_rows(predicate_.root(), *index, row_count);
+    verdict.rows = matching_rows(predicate_.root(), *index, row_count, pool);
     verdict.page_index = std::move(index);
     if (verdict.rows.empty()) return skip(counters_.row_groups_by_page_index);
   }
   const bool asks_equality = std::find(asks_equality_.begin(), asks_equality_.end(), true) != asks_equality_.end();
   if (asks_equality && options_.use_bloom_filters) {
     source.use_bloom_filters();
-    if (predicate::may_match(predicate_, source, pool_) == Pruning::kNoRow) {
+    if (predicate::may_match(predicate_, source, pool) == Pruning::kNoRow) {
       return skip(counters_.row_groups_by_bloom_filter);
     }
   }
   if (asks_equality && options_.use_dictionaries && decompressor_ != nullptr) {
     source.use_dictionaries();
-    outcome = predicate::may_match(predicate_, source, pool_);
+    outcome = predicate::may_match(predicate_, source, pool);
     if (outcome == Pruning::kNoRow) return skip(counters_.row_groups_by_dictionary);
     if (outcome == Pruning::kAllRows) return accept();
   }

@@ -73,16 +73,22 @@ class RowGroupPruner {
     bool all_match = false;                       // those rows are certain: no need to evaluate
     std::shared_ptr<const PageIndex> page_index;  // of the predicate's columns, if it was read
   };
-  // Throws IoError, MemoryLimitError, Error(kInvalidArgument) for a row group that does not exist.
-  Verdict prune(size_t row_group);
+  // Throws IoError, MemoryLimitError, Error(kInvalidArgument) for a row group that does not exist. What failed may be
+  // asked again.
+  Verdict prune(size_t row_group) { return prune(row_group, pool_); }
+  // With memory of another pool, of the same family.
+  Verdict prune(size_t row_group, MemoryPool& pool);
 
   const PruningCounters& counters() const { return counters_; }
 
  private:
   class Source;
   class PageSource;
-  RowSelection matching_rows(const predicate::BoundNode& node, const PageIndex& index, uint64_t row_count);
-  RowSelection matching_pages(const predicate::BoundTest& test, const PageIndex& index, uint64_t row_count);
+  Verdict prune_group(size_t row_group, MemoryPool& pool);
+  RowSelection matching_rows(const predicate::BoundNode& node, const PageIndex& index, uint64_t row_count,
+                             MemoryPool& pool);
+  RowSelection matching_pages(const predicate::BoundTest& test, const PageIndex& index, uint64_t row_count,
+                              MemoryPool& pool);
 
   const InputFile& file_;
   const FileMetadata& metadata_;

@@ -303,11 +303,7 @@ void renumber_columns(BoundNode& node, const std::vector<size_t>& numbers) {
 
 }  // namespace
 
-BoundPredicate bind_predicate(const Predicate& predicate, SchemaPtr schema, const BindOptions& options) {
-  Binder binder(*schema, options);
-  BoundNode root = binder.bind(rewrite_not(predicate));
-  // Folding may have left no test of a column.
-  std::vector<BoundColumn> columns = binder.take_columns();
+BoundPredicate make_bound_predicate(SchemaPtr schema, std::vector<BoundColumn> columns, BoundNode root) {
   std::vector<bool> used(columns.size(), false);
   mark_columns(root, used);
   std::vector<BoundColumn> kept;
@@ -318,7 +314,14 @@ BoundPredicate bind_predicate(const Predicate& predicate, SchemaPtr schema, cons
     kept.push_back(std::move(columns[i]));
   }
   renumber_columns(root, numbers);
-  return BoundPredicate(std::move(schema), std::move(kept), std::move(root));
+  return {std::move(schema), std::move(kept), std::move(root)};
+}
+
+BoundPredicate bind_predicate(const Predicate& predicate, SchemaPtr schema, const BindOptions& options) {
+  Binder binder(*schema, options);
+  BoundNode root = binder.bind(rewrite_not(predicate));
+  // Folding may have left no test of a column.
+  return make_bound_predicate(std::move(schema), binder.take_columns(), std::move(root));
 }
 
 }  // namespace frazil::predicate

@@ -136,4 +136,8 @@ struct BindOptions {
 // test does not fit them. Constants are folded; the operands of AND and OR stand in order of cost. O(size log size).
 BoundPredicate bind_predicate(const Predicate& predicate, SchemaPtr schema, const BindOptions& options = {});
 
+// Of a tree that the caller bound or rewrote, without the columns that none of its tests reads. Requires that they fit
+// the schema.
+BoundPredicate make_bound_predicate(SchemaPtr schema, std::vector<BoundColumn> columns, BoundNode root);
+
 }  // namespace frazil::predicate

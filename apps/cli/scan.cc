@@ -47,11 +47,14 @@ void scan_table(Session& session, const Arguments& arguments) {
   auto builder = build_scan(table, arguments.scan);
   if (arguments.limit) builder.limit(*arguments.limit);
 
-  const int64_t expected_rows = total_rows(table.metadata(), builder.options());
+  // With a filter how many rows there will be is not known.
+  const int64_t expected_rows = arguments.scan.where ? 0 : total_rows(table.metadata(), builder.options());
   Progress progress(
       "scanning " + table.name(),
       {.enabled = !session.options().quiet && (format == RowFormat::kNone || !session.out().is_terminal())});
-  progress.set_total_rows(arguments.limit ? std::min(*arguments.limit, expected_rows) : expected_rows);
+  if (!arguments.scan.where) {
+    progress.set_total_rows(arguments.limit ? std::min(*arguments.limit, expected_rows) : expected_rows);
+  }
 
   Figures figures;
   const auto start = std::chrono::steady_clock::now();
@@ -96,6 +99,7 @@ void add_scan(Command& root) {
               "table on a terminal, else csv")
       .flag("--stats", arguments->stats, "print figures as a line of JSON on stderr")
       .example("frazil scan web.hits --select host,bytes --limit 20")
+      .example("frazil scan web.hits --where \"status >= 500 AND host LIKE 'api.%'\"")
       .example("frazil scan web.hits --as-of 2026-11-01 --format json")
       .example("frazil scan ./lake/web/hits --memory 16MiB --format none --stats")
       .action([arguments](Session& session) { scan_table(session, *arguments); });

@@ -6,6 +6,7 @@ namespace frazil::cli {
 
 void add_scan_arguments(Command& command, ScanArguments& arguments) {
   command.option("--select", arguments.select, "COLUMNS", "columns and their order: a,b.c (repeatable)");
+  command.option("--where", arguments.where, "PREDICATE", "only rows for which it is true (docs/predicates.md)");
   add_snapshot_arguments(command, arguments.state);
   command
       .choice("--order", arguments.order, {"task", "arrival", "sequential"},
@@ -36,6 +37,7 @@ ScanBuilder build_scan(const Table& table, const ScanArguments& arguments) {
   auto builder = table.scan();
   builder.select(split_columns(arguments.select)).order(scan_order_of(arguments));
   builder.snapshot(select_snapshot_of(arguments.state));
+  if (arguments.where) builder.where(*arguments.where);
   if (arguments.batch_rows) builder.batch_rows(*arguments.batch_rows);
   return builder;
 }

@@ -15,6 +15,7 @@ namespace frazil::cli {
 
 struct ScanArguments {
   std::vector<std::string> select;
+  std::optional<std::string> where;
   SnapshotArguments state;
   std::optional<std::string> order;
   std::optional<int64_t> batch_rows;

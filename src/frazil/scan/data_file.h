@@ -1,4 +1,4 @@
-// One data file read as batches of the scan's schema: its columns decoded, the others filled with constants.
+// One data file read as batches of the scan's schema, of the rows that its filter wants.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 #include "frazil/io/file_system.h"
 #include "frazil/memory/memory_pool.h"
 #include "frazil/parquet/batch_reader.h"
-#include "frazil/scan/resolve.h"
+#include "frazil/scan/assemble.h"
+#include "frazil/scan/filter.h"
 #include "frazil/scan/scan.h"
 
 namespace frazil::scan {
@@ -21,6 +22,8 @@ struct ReadSetup {
   spec::SchemaPtr table_schema;  // what the selection was made from
   spec::SchemaPtr columns;
   SchemaPtr arrow_schema;
+  std::optional<Filter> filter;
+  bool skips = true;  // Options::skip
   std::optional<spec::NameMapping> name_mapping;
   FileSystem* files = nullptr;
   int64_t batch_rows = 0;
@@ -51,18 +54,16 @@ class DataFileReader {
   Step step(Reservation& reservation, std::optional<RecordBatch>& out);
 
  private:
-  // Makes the constants, for as many rows as a batch may have, out of what the reservation offers. False if that is not
-  // enough now.
-  bool make_constants(Reservation& reservation);
+  // Runs `work` with a pool that draws on the reservation. False for want of memory: it may be run again.
+  template <typename Work>
+  bool draw(Reservation& reservation, Work&& work);
 
-  const ReadSetup* setup_;
   const Task* task_;
-  MemoryPool* pool_;
-  std::vector<ColumnSource> sources_;
   std::unique_ptr<FormatReader> reader_;
-  int64_t constant_rows_;            // as many rows as a batch of this file may have
-  size_t constant_bytes_ = 0;        // an upper bound of what the constants take
-  std::vector<ArrayPtr> constants_;  // one a column, nullptr for decoded ones; batches get slices
+  std::optional<Assembler> assembler_;
+  int64_t constant_rows_;  // as many rows as a batch of this file may have
+  bool has_constants_ = false;
+  std::optional<RecordBatch> decoded_;  // and not assembled
   size_t needed_bytes_ = 0;
 };
 

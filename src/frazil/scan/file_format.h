@@ -15,7 +15,8 @@
 
 namespace frazil::scan {
 
-// One thread at a time. Gives the columns that `sources` takes from the file, in that order.
+// One thread at a time. Gives what `sources` takes from the file, at the places that they say, of the rows that the
+// scan's filter wants.
 class FormatReader {
  public:
   using MemoryNeeds = parquet::BatchReader::MemoryNeeds;

@@ -14,6 +14,7 @@
 
 #include "frazil/columnar/array.h"
 #include "frazil/memory/memory_pool.h"
+#include "frazil/predicate/predicate.h"
 #include "frazil/spec/literal.h"
 #include "frazil/spec/name_mapping.h"
 #include "frazil/spec/schema.h"
@@ -35,6 +36,8 @@ enum class Order : uint8_t {
 
 struct Options {
   std::vector<std::string> select = {};  // column names and paths ("a", "b.c"); empty: all
+  // Rows are given out where it is true; on any columns of the table, selected or not.
+  predicate::Predicate where = {};
   spec::SnapshotSelection snapshot = {};
   std::optional<int64_t> limit = {};  // rows
   Order order = Order::kTask;
@@ -45,6 +48,8 @@ struct Options {
   size_t threads = 0;  // 0: the context's
   bool verify_checksums = false;
   bool validate_utf8 = false;
+  // False: every row is decoded and tested. The rows are the same, in batches of other sizes.
+  bool skip = true;
 };
 
 // What a scan reads from. Borrowed parts outlive the scan.

@@ -88,6 +88,8 @@ class StreamState {
     setup_.table_schema = target.table_schema;
     setup_.columns = target.schema;
     setup_.arrow_schema = target.arrow_schema;
+    setup_.filter = bind_filter(options.where, *target.table_schema, *target.schema);
+    setup_.skips = options.skip;
     if (auto text = source.metadata->property(spec::kNameMappingProperty)) {
       setup_.name_mapping = spec::parse_name_mapping(*text);
     }
@@ -95,12 +97,12 @@ class StreamState {
     setup_.batch_rows = options.batch_rows;
     const size_t budget = pool_.budget_bytes();
     setup_.batch_bytes_max = std::clamp<size_t>(budget / 16, size_t{64} << 10, size_t{64} << 20);
-    setup_.window_bytes =
-        std::clamp<size_t>(budget / 16 / std::max<size_t>(1, target.schema->fields().size()) / thread_limit_,
-                           size_t{16} << 10, size_t{256} << 10);
+    const size_t columns = (setup_.filter ? setup_.filter->columns : target.schema)->fields().size();
+    setup_.window_bytes = std::clamp<size_t>(budget / 16 / std::max<size_t>(1, columns) / thread_limit_,
+                                             size_t{16} << 10, size_t{256} << 10);
     setup_.verify_checksums = options.verify_checksums;
     setup_.validate_utf8 = options.validate_utf8;
-    if (limit_ == 0) finished_ = true;
+    finished_ = limit_ == 0 || (setup_.filter && setup_.filter->predicate.always_false());
   }
 
   const SchemaPtr& schema() const { return setup_.arrow_schema; }
@@ -279,7 +281,6 @@ class StreamState {
   bool plan(bool is_head) REQUIRES(mutex_) {
     if (!planning_.empty() && !planning_.front().busy) {
       if (!is_head) return false;
-      planning_.front().busy = true;
       return read_manifest(planning_.front());
     }
     if (!may_plan()) return false;
@@ -288,34 +289,50 @@ class StreamState {
     return read_manifest(planning);
   }
 
-  bool read_manifest(Planning& planning) REQUIRES(mutex_) {
-    ++running_;
-    std::vector<Task> tasks;
-    size_t bytes = 0;
-    std::exception_ptr error;
+  // How a piece of work ended that was done without the lock.
+  struct Outcome {
     bool no_memory = false;
+    std::exception_ptr error;
+  };
+
+  // Does `work` without the lock, `busy` meanwhile.
+  template <typename Work>
+  Outcome run_unlocked(bool& busy, Work&& work) REQUIRES(mutex_) {
+    busy = true;
+    ++running_;
+    Outcome outcome;
     mutex_.unlock();
     try {
-      tasks = planner_.read_manifest(planning.manifest);
-      for (const Task& task : tasks) bytes += unit_bytes(task);
-      pool_.charge(bytes);
+      work();
     } catch (const MemoryLimitError&) {
-      no_memory = true;
-      error = std::current_exception();
+      outcome = {.no_memory = true, .error = std::current_exception()};
     } catch (...) {
-      error = std::current_exception();
+      outcome.error = std::current_exception();
     }
     mutex_.lock();
     --running_;
-    planning.busy = false;
+    busy = false;
     changed_.notify_all();
-    if (no_memory) {
-      open_error_ = error;
+    return outcome;
+  }
+
+  bool read_manifest(Planning& planning) REQUIRES(mutex_) {
+    std::vector<Task> tasks;
+    size_t bytes = 0;
+    const size_t manifest = planning.manifest;
+    const Outcome outcome = run_unlocked(planning.busy, [&] {
+      tasks = planner_.read_manifest(manifest);
+      for (const Task& task : tasks) bytes += unit_bytes(task);
+      pool_.charge(bytes);
+    });
+    if (outcome.no_memory) {
+      // It is tried again once it is first in line; if the consumer releases nothing then, next() throws this.
+      open_error_ = outcome.error;
       return false;
     }
     planning.done = true;
-    if (error) {
-      planning.error = error;
+    if (outcome.error) {
+      planning.error = outcome.error;
     } else {
       planning.tasks = std::move(tasks);
       planning.task_bytes = bytes;
@@ -337,36 +354,23 @@ class StreamState {
 
   // False if there was no memory for it.
   bool open_unit(Unit& unit) REQUIRES(mutex_) {
-    unit.busy = true;
-    ++running_;
     std::unique_ptr<DataFileReader> reader;
     parquet::BatchReader::MemoryNeeds needs;
-    std::exception_ptr error;
-    bool no_memory = false;
-    mutex_.unlock();
-    try {
-      reader = std::make_unique<DataFileReader>(setup_, unit.task, pool_);
+    const Task& task = unit.task;
+    const Outcome outcome = run_unlocked(unit.busy, [&] {
+      reader = std::make_unique<DataFileReader>(setup_, task, pool_);
       needs = reader->memory_needs(false);
       // Bounds from the footer are loose. Where they would keep other units out, the page headers tell the truth.
       if (needs.total() > pool_.budget_bytes() / (2 * thread_limit_)) needs = reader->memory_needs(true);
-    } catch (const MemoryLimitError&) {
-      no_memory = true;
-      error = std::current_exception();
-    } catch (...) {
-      error = std::current_exception();
-    }
-    mutex_.lock();
-    --running_;
-    unit.busy = false;
-    changed_.notify_all();
-    if (no_memory) {
-      // Later, as the head, it is tried again; if the consumer releases nothing then, next() throws this.
-      open_error_ = error;
+    });
+    if (outcome.no_memory) {
+      // It is tried again once it is first in line; if the consumer releases nothing then, next() throws this.
+      open_error_ = outcome.error;
       return false;
     }
     ++stats_.files;
-    if (error) {
-      fail(unit, error);
+    if (outcome.error) {
+      fail(unit, outcome.error);
     } else {
       unit.reader = std::move(reader);
       unit.needs = needs;
@@ -440,24 +444,15 @@ class StreamState {
   }
 
   void step_unit(Unit& unit) REQUIRES(mutex_) {
-    unit.busy = true;
-    ++running_;
     std::optional<RecordBatch> batch;
-    std::exception_ptr error;
     auto step = DataFileReader::Step::kEnd;
-    mutex_.unlock();
-    try {
-      step = unit.reader->step(unit.reservation, batch);
-    } catch (...) {
-      error = std::current_exception();
-    }
-    mutex_.lock();
-    --running_;
-    unit.busy = false;
+    DataFileReader& reader = *unit.reader;
+    Reservation& reservation = unit.reservation;
+    const Outcome outcome = run_unlocked(unit.busy, [&] { step = reader.step(reservation, batch); });
     if (finished_) {
       // Closed meanwhile: close() clears the units.
-    } else if (error) {
-      fail(unit, error);
+    } else if (outcome.error) {
+      fail(unit, outcome.error);
     } else if (step == DataFileReader::Step::kNeedMemory) {
       unit.missing_bytes = unit.reader->needed_bytes();
     } else if (step == DataFileReader::Step::kEnd) {
@@ -471,7 +466,6 @@ class StreamState {
         unit.reservation.shrink(unit.needs.working_bytes - std::min(unit.needs.working_bytes, drawn));
       }
     }
-    changed_.notify_all();
   }
 
   void fail(Unit& unit, std::exception_ptr error) REQUIRES(mutex_) {

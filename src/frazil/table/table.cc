@@ -4,6 +4,7 @@
 
 #include "frazil/base/error.h"
 #include "frazil/catalog/path_table.h"
+#include "frazil/predicate/parse.h"
 #include "frazil/runtime/context.h"
 
 namespace frazil {
@@ -41,6 +42,15 @@ class OwningStream final : public scan::Stream {
 
 ScanBuilder& ScanBuilder::select(std::vector<std::string> columns) {
   options_.select = std::move(columns);
+  return *this;
+}
+
+ScanBuilder& ScanBuilder::where(std::string_view predicate) {
+  return where(predicate::parse(predicate));
+}
+
+ScanBuilder& ScanBuilder::where(predicate::Predicate predicate) {
+  options_.where = predicate::all_of({std::move(options_.where), std::move(predicate)});
   return *this;
 }
 

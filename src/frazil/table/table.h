@@ -18,6 +18,7 @@
 #include "frazil/catalog/catalog.h"
 #include "frazil/io/counting_file_system.h"
 #include "frazil/io/file_systems.h"
+#include "frazil/predicate/predicate.h"
 #include "frazil/scan/scan.h"
 
 namespace frazil {
@@ -31,6 +32,9 @@ using ScanOrder = scan::Order;
 class ScanBuilder {
  public:
   ScanBuilder& select(std::vector<std::string> columns);
+  // Rows for which it is true (docs/predicates.md); of several, all. Throws Error(kInvalidArgument) for text that is none.
+  ScanBuilder& where(std::string_view predicate);
+  ScanBuilder& where(predicate::Predicate predicate);
   ScanBuilder& limit(int64_t rows);
   // Time travel: at most one of these.
   ScanBuilder& snapshot(int64_t snapshot_id);

@@ -67,22 +67,31 @@ bool publish_version(const PathTable& place, const std::string& location, const 
 }
 
 // Tells readers of the version. A writer of the next one may be faster: the last word must not be an older version.
-// What cannot be written is removed, so that nobody reads an old version for the current one.
-void write_hint(FileSystem& files, const std::string& folder, uint64_t version, const CommitOptions& options) noexcept {
+// What cannot be written is removed, so that nobody reads an old version for the current one; if even that fails, a
+// notice for the user comes back.
+std::string write_hint(FileSystem& files, const std::string& folder, uint64_t version, const CommitOptions& options) {
   const std::string location = join_location(folder, kHintName);
   OutputFile::PublishOptions publish = publish_options(options);
   publish.if_exists = OutputFile::IfExists::kReplace;
-  for (int failures = 0, rounds = 0; rounds < kMaxHintRounds; ++rounds) {
+  std::string failure;
+  for (int failures = 0, rounds = 0; failures < 2 && rounds < kMaxHintRounds; ++rounds) {
     try {
       const std::string text = std::to_string(version);
       write_file(files, location, std::as_bytes(std::span(text)), publish);
-      if (!has_version(files, folder, version + 1)) return;
+      if (!has_version(files, folder, version + 1)) return {};
       ++version;
-    } catch (...) {
-      if (++failures < 2) continue;
-      remove_quietly(files, location);
-      return;
+    } catch (const Error& error) {
+      failure = error.what();
+      ++failures;
     }
+  }
+  if (failure.empty()) return {};
+  try {
+    files.remove(location);
+    return {};
+  } catch (const Error&) {
+    return message("version {} is committed, but {} could not be written: readers that go by it see an older one ({})",
+                   version, location, failure);
   }
 }
 
@@ -121,7 +130,8 @@ class PathTableStore final : public TableStore {
     if (taken || !publish_version(place_, committed.metadata_location, content, options)) {
       throw ConflictError(message("table {} has a version {} already", place_.path, *version + 1));
     }
-    write_hint(*place_.files, folder, *version + 1, options);
+    std::string notice = write_hint(*place_.files, folder, *version + 1, options);
+    if (!notice.empty()) committed.notices.push_back(std::move(notice));
     delete_logged_metadata(*base.files, *base.metadata, *next);
     return committed;
   }

@@ -4,10 +4,12 @@
 //   write.metadata.metrics.column.<full name>           the same, for one column or nested field
 //   write.metadata.metrics.max-inferred-column-defaults 100
 //
-// Of tables with more columns than the last, and no default set, only the first columns up to it have metrics. Columns
-// that the table is sorted by, in an order that their transform keeps, have at least truncate(16).
+// Of schemas with more fields than the last, and no default set, only so many have metrics: a struct's own leaves come
+// before those of its structs, lists and maps. Columns that the table is sorted by, in an order that their transform
+// keeps, have at least truncate(16).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -31,6 +33,8 @@ struct MetricsMode {
 
   bool has_counts() const { return kind != Kind::kNone; }
   bool has_bounds() const { return kind >= Kind::kTruncate; }
+  // Bytes that a writer must keep of bounds so that nothing is lost here: a code point has up to four.
+  size_t bound_bytes() const;
   bool operator==(const MetricsMode&) const = default;
 };
 
@@ -49,6 +53,8 @@ class MetricsConfig {
   MetricsMode mode(int32_t field_id) const;
 
  private:
+  const MetricsMode* find(int32_t field_id) const;
+
   std::vector<std::pair<int32_t, MetricsMode>> modes_;  // by id
 };
 

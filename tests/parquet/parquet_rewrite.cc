@@ -206,7 +206,10 @@ void rewrite(const Options& options) {
     read.metadata = metadata;
     whole.emplace(file, read, pool);
   } else {
-    stored.emplace(file, metadata, ReadOptions{.columns = columns, .batch_rows = options.batch_rows}, pool);
+    stored.emplace(
+        file, metadata,
+        ReadOptions{.columns = columns, .batch_rows = options.batch_rows, .verify_checksums = ChecksumPolicy::kNever},
+        pool);
   }
   const SchemaPtr schema = whole ? whole->schema() : stored->schema();
   stage = "write";

@@ -10,7 +10,6 @@
 #include "frazil/base/error.h"
 #include "frazil/columnar/builders.h"
 #include "frazil/parquet/bloom_filter.h"
-#include "frazil/parquet/bounds_order.h"
 #include "frazil/parquet/footer_writer.h"
 #include "frazil/parquet/shred.h"
 #include "frazil/parquet/thrift_writer.h"
@@ -58,71 +57,6 @@ bool conforms(const DataType& wanted_form, const DataType& given_form) {
   }
   return true;
 }
-
-// ---- The summary ----
-
-void widen(std::optional<std::pair<double, double>>& range, const std::optional<std::pair<double, double>>& other) {
-  if (!other) return;
-  range = range ? std::pair(std::min(range->first, other->first), std::max(range->second, other->second)) : *other;
-}
-
-void widen(GeospatialBounds& box, const GeospatialBounds& other) {
-  box.x_min = std::min(box.x_min, other.x_min);
-  box.x_max = std::max(box.x_max, other.x_max);
-  box.y_min = std::min(box.y_min, other.y_min);
-  box.y_max = std::max(box.y_max, other.y_max);
-  widen(box.z, other.z);
-  widen(box.m, other.m);
-}
-
-// Adds up what the chunks of a leaf say.
-class SummaryBuilder {
- public:
-  explicit SummaryBuilder(const LeafDescription& leaf) : leaf_(leaf) {
-    summary_.path = leaf.path;
-    summary_.field_id = leaf.field_id;
-  }
-
-  void add(const EncodedChunk& chunk) {
-    const ChunkStatistics& statistics = chunk.statistics;
-    summary_.compressed_bytes += chunk.byte_size;
-    summary_.value_count += chunk.value_count;
-    summary_.null_count += statistics.null_count;
-    if (statistics.nan_count) summary_.nan_count = summary_.nan_count.value_or(0) + *statistics.nan_count;
-    if (statistics.bounds) {
-      if (summary_.bounds) {
-        widen(leaf_.file_type, *summary_.bounds, *statistics.bounds);
-      } else {
-        summary_.bounds = statistics.bounds;
-      }
-    } else if (chunk.value_count - statistics.null_count > statistics.nan_count.value_or(0)) {
-      is_unbounded_ = true;  // values that no bound is known of
-    }
-    if (chunk.value_count > statistics.null_count) add_box(chunk.geospatial);
-  }
-
-  LeafSummary finish() {
-    if (is_unbounded_) summary_.bounds.reset();
-    if (has_no_box_) summary_.geospatial.reset();
-    return std::move(summary_);
-  }
-
- private:
-  void add_box(const std::optional<ChunkGeospatialStatistics>& statistics) {
-    if (!statistics || !statistics->bounds) {
-      has_no_box_ = true;
-    } else if (summary_.geospatial) {
-      widen(*summary_.geospatial, *statistics->bounds);
-    } else {
-      summary_.geospatial = statistics->bounds;
-    }
-  }
-
-  const LeafDescription& leaf_;
-  LeafSummary summary_;
-  bool is_unbounded_ = false;
-  bool has_no_box_ = false;
-};
 
 }  // namespace
 
@@ -222,7 +156,7 @@ class FileWriter::Impl {
     summary.file_bytes = position_;
     summary.row_count = row_count_;
     summary.row_group_offsets = std::move(row_group_offsets_);
-    for (SummaryBuilder& leaf : summaries_) summary.leaves.push_back(leaf.finish());
+    for (LeafSummaryBuilder& leaf : summaries_) summary.leaves.push_back(leaf.finish());
     return summary;
   }
 
@@ -393,7 +327,7 @@ class FileWriter::Impl {
   GrowingBuffer staged_;  // bytes before position_ that are not in the file yet
   uint64_t position_ = 0;
   FooterWriter footer_;
-  std::vector<SummaryBuilder> summaries_;
+  std::vector<LeafSummaryBuilder> summaries_;
   std::vector<int64_t> row_group_offsets_;
   int64_t row_count_ = 0;  // of row groups that are written
   // The open row group. Made when there are rows for it: callers of append_row_group() never need it.

@@ -18,7 +18,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,23 +26,10 @@
 #include "frazil/io/file_system.h"
 #include "frazil/memory/memory_pool.h"
 #include "frazil/parquet/chunk_encoder.h"
+#include "frazil/parquet/leaf_summary.h"
 #include "frazil/parquet/writer_options.h"
 
 namespace frazil::parquet {
-
-// A leaf over all row groups: what manifests want of it.
-struct LeafSummary {
-  std::string path;
-  std::optional<int32_t> field_id;
-  uint64_t compressed_bytes = 0;
-  int64_t value_count = 0;           // entries: nulls, and lists that are null or empty, included
-  int64_t null_count = 0;            // entries without a value
-  std::optional<int64_t> nan_count;  // of floats
-  // Nothing: no value that is ordered, a type without order, or statistics are off. As ChunkStatistics has them:
-  // cut off at ChunkOptions::statistics_length where not exact.
-  std::optional<ValueBounds> bounds;
-  std::optional<GeospatialBounds> geospatial;  // the box around all values; nothing if one of them has none
-};
 
 struct FileSummary {
   uint64_t file_bytes = 0;

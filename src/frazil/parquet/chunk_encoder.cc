@@ -65,6 +65,7 @@ namespace {
 // Rows that are taken at once: what is made of them stays in the first cache levels.
 constexpr size_t kStepRows = 4096;
 constexpr size_t kPageBytesMax = size_t{1} << 30;
+constexpr size_t kValueBytesMax = INT32_MAX - 64;
 constexpr uint32_t kUnmapped = UINT32_MAX;
 constexpr uint32_t kNullEntry = UINT32_MAX - 1;
 
@@ -180,12 +181,19 @@ class ChunkEncoder::Impl {
   void write_nested(const LeafPiece& piece, EncoderScratch::Parts& scratch);
   // Pages that the array has as they are: returns how many rows from `from` on were written.
   size_t write_whole_pages(const LeafSource& source, size_t from, size_t count, EncoderScratch::Parts& scratch);
-  size_t room_bytes() const;
-  bool is_page_full() const;
+  size_t room_bytes() const { return options_.page_bytes - std::min(options_.page_bytes, open_bytes_); }
+  // How many of `count` slots from `from` on still fit the open page, and what they take of it.
+  void fit(const Array& array, const LeafSource& source, size_t from, size_t count, size_t& fitting,
+           size_t& bytes) const;
+  // What a slot takes alone, for an empty page. Throws for a value that no page holds.
+  size_t bytes_of_slot(const Array& array, const LeafSource& source, size_t slot) const;
+  void begin_given_dictionary(const Array& array);
+  // After a step: is the page, or the dictionary, full?
+  void end_step(EncoderScratch::Parts& scratch);
   void append_levels(size_t count, ValidBits valid, size_t null_count);
   void append_slots(const Array& array, const LeafSource& source, const SlotRange& range,
                     EncoderScratch::Parts& scratch);
-  void append_dictionary_slots(const Array& array, const SlotRange& range, EncoderScratch::Parts& scratch);
+  void append_dictionary_slots(const Array& array, const SlotRange& range);
   const uint32_t* map_entries(const Array& array, size_t slots);
   uint32_t map_entry(const Array& array, size_t index);
   // The bits of slots whose value is there and, in its dictionary, not null. Counts the nulls.
@@ -202,7 +210,6 @@ class ChunkEncoder::Impl {
   void decide(const PageView& view, EncoderScratch::Parts& scratch);
   bool try_dictionary(const PageView& view, EncoderScratch::Parts& scratch);
   void review_given_dictionary(EncoderScratch::Parts& scratch);
-  void begin_dictionary();
   void leave_dictionary(EncoderScratch::Parts& scratch);
   Encoding dictionary_encoding() const { return is_legacy_ ? Encoding::kPlainDictionary : Encoding::kRleDictionary; }
   size_t dictionary_bytes() const { return dictionary_ ? dictionary_->plain_bytes() : 0; }
@@ -234,6 +241,7 @@ class ChunkEncoder::Impl {
   size_t entries_ = 0;
   size_t rows_ = 0;
   size_t nulls_ = 0;             // entries without value
+  size_t open_bytes_ = 0;        // of its slots, null or not: as PLAIN, or as numbers of 4 bytes
   int64_t unencoded_bytes_ = 0;  // of the values behind numbers_
 
   // The chunk.
@@ -269,10 +277,6 @@ void ChunkEncoder::Impl::check_options() const {
   }
   if (options_.page_bytes < 1 || options_.page_bytes > kPageBytesMax) {
     throw_error(ErrorKind::kInvalidArgument, "pages of {} bytes: 1 to {}", options_.page_bytes, kPageBytesMax);
-  }
-  // Bounds are cut to no less than a code point.
-  if (options_.statistics_length < 4 || (options_.column_index_length != 0 && options_.column_index_length < 4)) {
-    throw_error(ErrorKind::kInvalidArgument, "bounds of less than 4 bytes");
   }
   const Codec codec = compressor_codec(options_.codec);
   if (options_.level) check_compression_level(codec, *options_.level);
@@ -312,25 +316,63 @@ void ChunkEncoder::Impl::write_nulls(size_t rows, EncoderScratch::Parts& scratch
     rows_ += count;
     nulls_ += count;
     rows -= count;
-    if (is_page_full()) end_page(scratch);
+    end_step(scratch);
   }
 }
 
-size_t ChunkEncoder::Impl::room_bytes() const {
-  // Numbers take less than values; what a step may add to the dictionary is held to a page.
-  if (mode_ == Mode::kDictionary) return options_.page_bytes;
-  const size_t used = is_bytes_ ? values_.bytes.size() : values_.fixed.size();
-  return options_.page_bytes - std::min(options_.page_bytes, used);
-}
-
-bool ChunkEncoder::Impl::is_page_full() const {
-  if (rows_ >= page_rows()) return true;
-  if (entries_ >= kPageBytesMax) return true;
+// Pages end where the next row would not fit, whatever pieces the rows come in.
+void ChunkEncoder::Impl::fit(const Array& array, const LeafSource& source, size_t from, size_t count, size_t& fitting,
+                             size_t& bytes) const {
   if (mode_ == Mode::kDictionary) {
-    const auto width = static_cast<size_t>(bit_width_of(dictionary_->size()));
-    return numbers_.size() / sizeof(uint32_t) * width / 8 >= options_.page_bytes;
+    fitting = std::min(count, room_bytes() / sizeof(uint32_t));
+    bytes = fitting * sizeof(uint32_t);
+    return;
   }
-  return values_.fixed.size() + values_.bytes.size() + 4 * (is_bytes_ ? values_.count : 0) >= options_.page_bytes;
+  if (array.type->id() != TypeId::kDictionary) return source.fit(from, count, room_bytes(), fitting, bytes);
+  const size_t room = room_bytes();
+  size_t fit_count = 0;
+  size_t fit_bytes = 0;
+  for (; fit_count < count; ++fit_count) {
+    const size_t next = fit_bytes + bytes_of_slot(array, source, from + fit_count);
+    if (next > room) break;
+    fit_bytes = next;
+  }
+  fitting = fit_count;
+  bytes = fit_bytes;
+}
+
+size_t ChunkEncoder::Impl::bytes_of_slot(const Array& array, const LeafSource& source, size_t slot) const {
+  if (mode_ == Mode::kDictionary) return sizeof(uint32_t);
+  if (!is_bytes_) return physical_width(leaf_->file_type);
+  if (array.type->id() == TypeId::kDictionary) {
+    if (!array.is_valid(static_cast<int64_t>(slot))) return 4;
+    const auto index = static_cast<uint64_t>(dictionary_index(array, static_cast<int64_t>(slot)));
+    if (index >= static_cast<uint64_t>(array.dictionary->length)) return 4;  // refused when it is taken
+    slot = index;
+  }
+  const size_t size = source.bytes_at(slot).size();
+  if (size > kValueBytesMax) {
+    throw_error(ErrorKind::kInvalidArgument, "a value of {} bytes: a page holds less than 2^31", size);
+  }
+  return 4 + size;
+}
+
+void ChunkEncoder::Impl::begin_given_dictionary(const Array& array) {
+  if (array.type->id() != TypeId::kDictionary || mode_ != Mode::kUndecided || !dictionary_is_allowed()) return;
+  if (values_.count != 0 || !numbers_.empty()) return;
+  dictionary_.emplace(leaf_->file_type, *pool_);
+  mode_ = Mode::kDictionary;
+  dictionary_size_before_ = 0;
+  is_dictionary_given_ = !dictionary_is_wanted();
+}
+
+void ChunkEncoder::Impl::end_step(EncoderScratch::Parts& scratch) {
+  if (rows_ >= page_rows()) end_page(scratch);
+  // Looked at where steps end that are not cut short, so that the cut of pieces does not matter; but for values of a
+  // page and more.
+  if (mode_ != Mode::kDictionary || dictionary_bytes() <= options_.dictionary_bytes) return;
+  const bool is_far_beyond = dictionary_bytes() - options_.dictionary_bytes > options_.page_bytes;
+  if (rows_ % kStepRows == 0 || is_far_beyond) leave_dictionary(scratch);
 }
 
 ValidBits ChunkEncoder::Impl::logical_valid(const Array& array, size_t from, size_t count, EncodeBuffer& bits,
@@ -386,21 +428,27 @@ void ChunkEncoder::Impl::write_flat(const Array& array, EncoderScratch::Parts& s
       at += written;
       if (written > 0) continue;
     }
-    size_t count = std::min({length - at, page_rows() - rows_, kStepRows});
-    if (!is_dictionary) {
-      // A value that is longer than a page begins one.
-      const size_t fit = source.fitting(at, count, room_bytes());
-      if (fit == 1 && is_bytes_ && entries_ > 0 && source.bytes_at(at).size() > options_.page_bytes) end_page(scratch);
-      count = fit;
+    begin_given_dictionary(array);
+    const size_t wanted = std::min({length - at, page_rows() - rows_, kStepRows - rows_ % kStepRows});
+    size_t count = 0;
+    size_t bytes = 0;
+    fit(array, source, at, wanted, count, bytes);
+    if (count == 0) {
+      if (entries_ > 0) {
+        end_page(scratch);
+        continue;
+      }
+      count = 1;
+      bytes = bytes_of_slot(array, source, at);
     }
     size_t null_count = 0;
     const ValidBits valid = logical_valid(array, at, count, scratch.valid, null_count);
     append_slots(array, source, {at, count, valid}, scratch);
     append_levels(count, valid, null_count);
     rows_ += count;
+    open_bytes_ += bytes;
     at += count;
-    if (is_page_full()) end_page(scratch);
-    if (dictionary_bytes() > options_.dictionary_bytes && mode_ == Mode::kDictionary) leave_dictionary(scratch);
+    end_step(scratch);
   }
 }
 
@@ -410,14 +458,16 @@ size_t ChunkEncoder::Impl::write_whole_pages(const LeafSource& source, size_t fr
   const size_t end = from + count;
   const size_t width = physical_width(leaf_->file_type);
   while (from < end && mode_ != Mode::kDictionary) {
-    const size_t rows = source.fitting(from, std::min(end - from, page_rows()), options_.page_bytes);
-    // The last rows may be joined by those of the next piece.
-    if (from + rows == end && rows < page_rows()) break;
+    size_t rows = 0;
+    size_t bytes = 0;
+    source.fit(from, std::min(end - from, page_rows()), options_.page_bytes, rows, bytes);
+    // A value that is longer than a page; and the last rows, which may be joined by those of the next piece.
+    if (rows == 0 || (from + rows == end && rows < page_rows())) break;
     PageView view;
     if (is_bytes_) {
-      const auto bytes = source.bytes_values(from, rows);
-      if (!bytes) break;
-      view = {{}, *bytes, true};
+      const auto values = source.bytes_values(from, rows);
+      if (!values) break;
+      view = {{}, *values, true};
     } else {
       const std::byte* const values = source.fixed_values(from);
       if (values == nullptr || !is_aligned(values, width)) break;
@@ -451,39 +501,55 @@ void ChunkEncoder::Impl::write_nested(const LeafPiece& piece, EncoderScratch::Pa
                                             : LeafSource(*leaf_, array);
   size_t slot = 0;
   for (size_t at = 0; at < entries;) {
-    size_t row_max = std::min(page_rows() - rows_, kStepRows / 4);
+    begin_given_dictionary(array);
+    const size_t row_max = std::min(page_rows() - rows_, kStepRows - rows_ % kStepRows);
+    // The entries of row_max rows.
     size_t end = 0;
     size_t rows = 0;
-    size_t slots = 0;
-    for (;;) {
-      // The entries of row_max rows.
-      if (repetition.empty()) {
-        rows = std::min(row_max, entries - at);
-        end = at + rows;
-      } else {
-        rows = 1;
-        for (end = at + 1; end < entries; ++end) {
-          if (repetition[end] == 0 && rows++ == row_max) {
-            --rows;
-            break;
-          }
+    if (repetition.empty()) {
+      rows = std::min(row_max, entries - at);
+      end = at + rows;
+    } else {
+      rows = 1;
+      for (end = at + 1; end < entries; ++end) {
+        if (repetition[end] == 0 && rows++ == row_max) {
+          --rows;
+          break;
         }
       }
-      slots = 0;
-      for (size_t i = at; i < end; ++i) slots += definition[i] >= piece.slot_definition ? 1 : 0;
-      if (slot + slots > static_cast<size_t>(array.length)) {
-        throw_error(ErrorKind::kInvalidArgument, "levels of more values than the {} of the array", array.length);
-      }
-      if (is_dictionary || is_null_type || row_max == 1 || slots == 0) break;
-      const size_t fit = source.fitting(slot, slots, room_bytes());
-      if (fit >= slots) break;
-      // Fewer rows, at least one: a row is on one page.
-      if (rows == 1) break;
-      row_max = std::clamp<size_t>(rows * fit / slots, 1, rows - 1);
     }
-    if (!is_dictionary && !is_null_type && entries_ > 0 && slots > 0 &&
-        source.fitting(slot, slots, room_bytes()) < slots && room_bytes() < options_.page_bytes / 2) {
-      end_page(scratch);
+    size_t slots = 0;
+    for (size_t i = at; i < end; ++i) slots += definition[i] >= piece.slot_definition ? 1 : 0;
+    if (slot + slots > static_cast<size_t>(array.length)) {
+      throw_error(ErrorKind::kInvalidArgument, "levels of more values than the {} of the array", array.length);
+    }
+    size_t bytes = 0;
+    size_t fitting = slots;
+    if (!is_null_type) fit(array, source, slot, slots, fitting, bytes);
+    if (fitting < slots) {
+      // As many whole rows as fit; on an empty page at least one.
+      size_t row_end = at;
+      size_t row_slots = 0;
+      size_t fitting_rows = 0;
+      for (size_t i = at, seen = 0; i <= end; ++i) {
+        if (i == end || (i > at && (repetition.empty() || repetition[i] == 0))) {
+          if (seen > fitting && (fitting_rows > 0 || entries_ > 0)) break;
+          row_end = i;
+          row_slots = seen;
+          ++fitting_rows;
+          if (seen > fitting) break;
+        }
+        if (i < end) seen += definition[i] >= piece.slot_definition ? 1 : 0;
+      }
+      if (fitting_rows == 0) {
+        end_page(scratch);
+        continue;
+      }
+      end = row_end;
+      rows = fitting_rows;
+      slots = row_slots;
+      bytes = 0;
+      for (size_t i = 0; i < slots; ++i) bytes += bytes_of_slot(array, source, slot + i);
     }
 
     // Which of the slots have values.
@@ -522,16 +588,16 @@ void ChunkEncoder::Impl::write_nested(const LeafPiece& piece, EncoderScratch::Pa
     entries_ += count;
     nulls_ += count - values;
     rows_ += rows;
+    open_bytes_ += bytes;
     slot += slots;
     at = end;
-    if (is_page_full()) end_page(scratch);
-    if (dictionary_bytes() > options_.dictionary_bytes && mode_ == Mode::kDictionary) leave_dictionary(scratch);
+    end_step(scratch);
   }
 }
 
 void ChunkEncoder::Impl::append_slots(const Array& array, const LeafSource& source, const SlotRange& range,
                                       EncoderScratch::Parts& scratch) {
-  if (array.type->id() == TypeId::kDictionary) return append_dictionary_slots(array, range, scratch);
+  if (array.type->id() == TypeId::kDictionary) return append_dictionary_slots(array, range);
   if (mode_ != Mode::kDictionary) {
     source.append(range.from, range.count, range.valid, values_);
     return;
@@ -582,13 +648,8 @@ const uint32_t* ChunkEncoder::Impl::map_entries(const Array& array, size_t slots
   return entry_map_.numbers.as<uint32_t>();
 }
 
-void ChunkEncoder::Impl::append_dictionary_slots(const Array& array, const SlotRange& range,
-                                                 EncoderScratch::Parts& scratch) {
+void ChunkEncoder::Impl::append_dictionary_slots(const Array& array, const SlotRange& range) {
   const auto size = static_cast<size_t>(array.dictionary->length);
-  if (mode_ == Mode::kUndecided && values_.count == 0 && numbers_.empty() && dictionary_is_allowed()) {
-    begin_dictionary();
-    is_dictionary_given_ = !dictionary_is_wanted();
-  }
   if (mode_ != Mode::kDictionary) {
     LeafSource source(*leaf_, *array.dictionary);
     with_index_type(array, [&](const auto* indices) {
@@ -608,7 +669,6 @@ void ChunkEncoder::Impl::append_dictionary_slots(const Array& array, const SlotR
     });
     return;
   }
-  static_cast<void>(scratch);
   const uint32_t* const map = map_entries(array, static_cast<size_t>(array.length));
   const size_t before = numbers_.size() / sizeof(uint32_t);
   auto* target = reinterpret_cast<uint32_t*>(numbers_.reserve(range.count * sizeof(uint32_t)));
@@ -633,12 +693,6 @@ void ChunkEncoder::Impl::append_dictionary_slots(const Array& array, const SlotR
 }
 
 // ---- Pages ----
-
-void ChunkEncoder::Impl::begin_dictionary() {
-  if (!dictionary_) dictionary_.emplace(leaf_->file_type, *pool_);
-  mode_ = Mode::kDictionary;
-  dictionary_size_before_ = dictionary_->size();
-}
 
 // The pages so far keep their numbers, the ones to come have values.
 void ChunkEncoder::Impl::leave_dictionary(EncoderScratch::Parts& scratch) {
@@ -890,6 +944,7 @@ void ChunkEncoder::Impl::end_page(const PageView& view, EncoderScratch::Parts& s
   entries_ = 0;
   rows_ = 0;
   nulls_ = 0;
+  open_bytes_ = 0;
   unencoded_bytes_ = 0;
   if (is_numbered) {
     // Values that do not come again are better off elsewhere.

@@ -34,7 +34,7 @@ enum class EncodingProfile : uint8_t {
 
 struct ChunkOptions {
   CompressionCodec codec = CompressionCodec::kZstd;
-  std::optional<int> level;          // the codec's standard
+  std::optional<int> level = {};     // the codec's standard
   bool may_skip_compression = true;  // chunks that the codec hardly shrinks are left UNCOMPRESSED
   size_t page_bytes = size_t{1} << 20;
   size_t page_rows = 20'000;
@@ -42,10 +42,10 @@ struct ChunkOptions {
   EncodingProfile profile = EncodingProfile::kCompatible;
   bool dictionary = true;                     // may be chosen
   size_t dictionary_bytes = size_t{2} << 20;  // PLAIN bytes of a dictionary; past them other encodings follow
-  std::optional<Encoding> encoding;  // this one, whatever the data. kRleDictionary: as long as it is small enough
-  bool statistics = true;            // bounds, of the chunk and of pages; counts are always there
-  size_t statistics_length = 64;     // bounds of BYTE_ARRAY are cut, 4 or more to so many
-  size_t column_index_length = 64;   // bytes. 0: never
+  std::optional<Encoding> encoding = {};  // this one, whatever the data. kRleDictionary: as long as it is small enough
+  bool statistics = true;                 // bounds, of the chunk and of pages; counts are always there
+  size_t statistics_length = 64;          // bounds of BYTE_ARRAY are cut to so many
+  size_t column_index_length = 64;        // bytes. 0: never
   bool bloom_filter = false;
   uint64_t bloom_ndv = 0;  // distinct values to make room for; 0: those that are there
   double bloom_fpp = 0.01;

@@ -1,7 +1,6 @@
 #include "frazil/parquet/leaf_source.h"
 
 #include <algorithm>
-#include <climits>
 #include <cstring>
 
 #include "frazil/base/bits.h"
@@ -251,33 +250,45 @@ std::string_view LeafSource::value(size_t slot) {
   return {reinterpret_cast<const char*>(one_), width_};
 }
 
-size_t LeafSource::fitting(size_t from, size_t count, size_t bytes) const {
-  if (kind_ == Kind::kFixed) return std::clamp<size_t>(bytes / width_, 1, std::max<size_t>(count, 1));
-  size_t fit = 0;
+void LeafSource::fit(size_t from, size_t count, size_t bytes_max, size_t& fitting, size_t& bytes) const {
+  if (kind_ == Kind::kFixed) {
+    fitting = std::min(count, bytes_max / width_);
+    bytes = fitting * width_;
+    return;
+  }
+  fitting = 0;
+  bytes = 0;
   if (kind_ == Kind::kView) {
-    for (size_t sum = 0; fit < count; ++fit) {
-      sum += static_cast<size_t>(view_at(*array_, array_->offset + static_cast<int64_t>(from + fit)).size);
-      if (sum > bytes) break;
+    for (; fitting < count; ++fitting) {
+      const BinaryView view = view_at(*array_, array_->offset + static_cast<int64_t>(from + fitting));
+      const size_t next = bytes + 4 + static_cast<size_t>(view.size);
+      if (next > bytes_max) return;
+      bytes = next;
     }
+    return;
+  }
+  // Offsets rise: the last end that is not too far.
+  const auto find = [&](const auto* offsets) {
+    const auto bytes_of = [&](size_t values) { return static_cast<size_t>(offsets[values] - offsets[0]) + 4 * values; };
+    size_t low = 0;
+    size_t high = count;
+    if (bytes_of(high) <= bytes_max) low = high;
+    while (low < high) {
+      const size_t middle = high - (high - low) / 2;
+      if (bytes_of(middle) <= bytes_max) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    fitting = low;
+    bytes = bytes_of(low);
+  };
+  if (kind_ == Kind::kOffsets4) {
+    find(reinterpret_cast<const int32_t*>(values_) + from);
   } else {
-    // Offsets rise: the first end that is too far.
-    const auto find = [&](const auto* offsets) {
-      const auto limit = static_cast<uint64_t>(offsets[0]) + bytes;
-      const auto* const end = std::partition_point(offsets + 1, offsets + 1 + count,
-                                                   [&](auto offset) { return static_cast<uint64_t>(offset) <= limit; });
-      return static_cast<size_t>(end - offsets - 1);
-    };
-    fit = kind_ == Kind::kOffsets4 ? find(reinterpret_cast<const int32_t*>(values_) + from)
-                                   : find(reinterpret_cast<const int64_t*>(values_) + from);
+    find(reinterpret_cast<const int64_t*>(values_) + from);
   }
-  if (fit == 0 && count > 0) {
-    if (bytes_at(from).size() > INT32_MAX - 64) {
-      throw_error(ErrorKind::kInvalidArgument, "a value of {} bytes: a page holds less than 2^31",
-                  bytes_at(from).size());
-    }
-    return 1;
-  }
-  return fit;
 }
 
 size_t LeafSource::append(size_t from, size_t count, ValidBits valid, PageValues& page) const {

@@ -57,9 +57,9 @@ class LeafSource {
   }
   // The valid ones of slots [from, from + count) behind what `page` has; how many they are. Bytes must stay below 2^31.
   size_t append(size_t from, size_t count, ValidBits valid, PageValues& page) const;
-  // How many of `count` slots from `from` on have at most `bytes` bytes together, null or not; the first counts anyway.
-  // Throws for a value of 2 GiB.
-  size_t fitting(size_t from, size_t count, size_t bytes) const;
+  // How many of `count` slots from `from` on have at most `bytes_max` bytes together, as PLAIN has them, null or not; and
+  // how many bytes they have.
+  void fit(size_t from, size_t count, size_t bytes_max, size_t& fitting, size_t& bytes) const;
   // One value, as PLAIN has it without length. Valid until the next call.
   std::string_view value(size_t slot);
   // Bytes of a BYTE_ARRAY value.

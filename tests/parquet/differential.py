@@ -314,7 +314,8 @@ def check(program, seed, folder):
         return None
     rng = random.Random(seed + 1)
     arguments = ["--batch-rows", str(rng.choice([1, 7, 1000, 65536])),
-                 "--batch-bytes", str(rng.choice([1, rng.randrange(1, 400), 1000, 1 << 26])), "--checksums", "--utf8"]
+                 "--batch-bytes", str(rng.choice([1, rng.randrange(1, 400), 1000, 1 << 26])), "--checksums", "--utf8",
+                 *rng.choice([[], ["--dictionaries"]])]
     result = subprocess.run([program, *arguments, path], capture_output=True, timeout=300)
     problem = problem_of(result, columns, rows)
     if problem:

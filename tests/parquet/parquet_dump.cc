@@ -1,4 +1,5 @@
-// frazil_parquet_dump [--batch-rows N] [--batch-bytes N] [--budget N] [--checksums] [--utf8] [--quiet] FILE...
+// frazil_parquet_dump [--batch-rows N] [--batch-bytes N] [--budget N] [--checksums] [--utf8] [--dictionaries] [--arrow]
+//                     [--quiet] FILE...
 //
 // What the Parquet reader makes of files, for the tests in this folder. For each file the lines
 //
@@ -7,8 +8,10 @@
 //   [VALUE,...]                  one a row, values as columnar/pretty.h has them
 //   {"rows":COUNT,"peak":BYTES}  or {"error":TEXT,"kind":KIND}; peak: held of the memory pool
 //
-// TYPE is the text of a leaf's Arrow type, ["list",TYPE], ["map",KEY,VALUE] or ["struct",[NAME,TYPE],...]. Exit code 0 even
-// after an error: damaged files are what it is for.
+// TYPE is the text of a leaf's Arrow type, ["list",TYPE], ["map",KEY,VALUE] or ["struct",[NAME,TYPE],...]. With --dictionaries
+// columns that can be are read as dictionaries, TYPE is that of their values. With --arrow types are those of FileReader,
+// with the embedded Arrow schema; else those of the Parquet schema. Exit code 0 even after an error: damaged files are what
+// it is for.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -23,6 +26,8 @@
 #include "frazil/columnar/pretty.h"
 #include "frazil/io/local_file_system.h"
 #include "frazil/parquet/batch_reader.h"
+#include "frazil/parquet/dictionary_columns.h"
+#include "frazil/parquet/file_reader.h"
 #include "frazil/parquet/metadata.h"
 #include "frazil/parquet/schema.h"
 
@@ -34,6 +39,8 @@ struct Options {
   size_t budget = size_t{256} << 20;
   bool checksums = false;
   bool utf8 = false;
+  bool dictionaries = false;
+  bool arrow = false;
   bool quiet = false;
 };
 
@@ -66,33 +73,15 @@ std::string type_tree(const frazil::Field& field) {
       }
       return out + "]";
     }
+    case TypeId::kDictionary:
+      return quoted(type.value_type()->to_string());
     default:
       return quoted(type.to_string());
   }
 }
 
-void dump(const std::string& path, const Options& options) {
-  using namespace frazil;
-  using namespace frazil::parquet;
-  MemoryPool pool({.budget_bytes = options.budget});
-  LocalFileSystem files;
-  std::shared_ptr<const InputFile> file = files.open_input(path);
-  auto metadata = read_metadata(*file, pool);
-  const FileSchema& schema = metadata->schema();
-
-  ReadOptions read{.columns = request_columns(schema),
-                   .batch_rows = options.batch_rows,
-                   .batch_bytes_max = options.batch_bytes,
-                   .verify_checksums = options.checksums ? ChecksumPolicy::kAlways : ChecksumPolicy::kNever,
-                   .validate_utf8 = options.utf8};
-  std::string columns;
-  for (const ColumnRequest& request : read.columns) {
-    columns +=
-        (columns.empty() ? "[" : ",[") + quoted(request.field.name) + "," + type_tree(arrow_field(request)) + "]";
-  }
-  print_line("{\"columns\":[" + columns + "]}");
-
-  BatchReader reader(file, metadata, read, pool);
+template <typename Reader>
+void print_rows(Reader& reader, const Options& options, const frazil::MemoryPool& pool) {
   std::string line;
   int64_t rows = 0;
   while (auto batch = reader.next()) {
@@ -112,6 +101,53 @@ void dump(const std::string& path, const Options& options) {
   print_line("{\"rows\":" + std::to_string(rows) + ",\"peak\":" + std::to_string(pool.stats().held_peak_bytes) + "}");
 }
 
+// Names, types and metadata of the schema as FileReader restores it.
+void dump_arrow(const std::shared_ptr<const frazil::InputFile>& file,
+                const std::shared_ptr<const frazil::parquet::FileMetadata>& metadata, const Options& options,
+                frazil::MemoryPool& pool) {
+  using namespace frazil::parquet;
+  FileReader reader(
+      file, {.batch_rows = options.batch_rows, .batch_bytes_max = options.batch_bytes, .metadata = metadata}, pool);
+  std::string columns;
+  for (const frazil::Field& field : reader.schema()->fields()) {
+    columns += (columns.empty() ? "[" : ",[") + quoted(field.name) + "," + quoted(field.type->to_string());
+    for (const auto& [key, value] : field.metadata) columns += "," + quoted(key + "=" + value);
+    columns += "]";
+  }
+  print_line("{\"columns\":[" + columns + "]}");
+  print_rows(reader, options, pool);
+}
+
+void dump(const std::string& path, const Options& options) {
+  using namespace frazil;
+  using namespace frazil::parquet;
+  MemoryPool pool({.budget_bytes = options.budget});
+  LocalFileSystem files;
+  std::shared_ptr<const InputFile> file = files.open_input(path);
+  auto metadata = read_metadata(*file, pool);
+  const FileSchema& schema = metadata->schema();
+
+  if (options.arrow) {
+    dump_arrow(file, metadata, options, pool);
+    return;
+  }
+  ReadOptions read{.columns = request_columns(schema),
+                   .batch_rows = options.batch_rows,
+                   .batch_bytes_max = options.batch_bytes,
+                   .verify_checksums = options.checksums ? ChecksumPolicy::kAlways : ChecksumPolicy::kNever,
+                   .validate_utf8 = options.utf8};
+  if (options.dictionaries) request_dictionaries(read.columns, *metadata, 0, metadata->row_groups().size());
+  std::string columns;
+  for (const ColumnRequest& request : read.columns) {
+    columns +=
+        (columns.empty() ? "[" : ",[") + quoted(request.field.name) + "," + type_tree(arrow_field(request)) + "]";
+  }
+  print_line("{\"columns\":[" + columns + "]}");
+
+  BatchReader reader(file, metadata, read, pool);
+  print_rows(reader, options, pool);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -128,6 +164,10 @@ int main(int argc, char** argv) {
       options.checksums = true;
     } else if (argument == "--utf8") {
       options.utf8 = true;
+    } else if (argument == "--dictionaries") {
+      options.dictionaries = true;
+    } else if (argument == "--arrow") {
+      options.arrow = true;
     } else if (argument == "--quiet") {
       options.quiet = true;
     } else {

@@ -8,6 +8,7 @@
 #include "frazil/base/error.h"
 #include "frazil/codec/codec.h"
 #include "frazil/parquet/column_tree.h"
+#include "frazil/parquet/dictionary_columns.h"
 #include "frazil/parquet/memory_plan.h"
 #include "frazil/parquet/memory_source.h"
 #include "frazil/parquet/page_index.h"
@@ -47,6 +48,10 @@ class BatchReader::Impl {
       for (const auto& leaf : column.leaves) leaves_.push_back(leaf->leaf());
     }
     for (size_t leaf : leaves_) check_leaf(leaf);
+    for (const ColumnReader& column : columns()) check_dictionaries(column);
+    for (const RepeatedColumn& column : repeated()) {
+      for (const auto& leaf : column.leaves) check_dictionaries(*leaf);
+    }
     limits_.rows_max = static_cast<size_t>(options_.batch_rows);
     if (row_bits_ > 0) {
       limits_.rows_max = std::min(limits_.rows_max, std::max<size_t>(1, limits_.bytes_max * 8 / row_bits_));
@@ -143,6 +148,17 @@ class BatchReader::Impl {
         throw_error(ErrorKind::kUnsupported, "column '{}' lies in another file, which is not read", leaf_path(leaf));
       }
     }
+  }
+
+  // Indices are asked for: every page must have some.
+  template <typename Reader>
+  void check_dictionaries(const Reader& column) const {
+    if (!column.conversion().to_indices) return;
+    const auto first = static_cast<size_t>(options_.first_row_group);
+    if (has_dictionaries(*metadata_, column.leaf(), first, group_end_)) return;
+    throw_error(ErrorKind::kInvalidArgument,
+                "column '{}' is not dictionary-encoded in all of its pages and cannot be read as {}", column.path(),
+                column.type()->to_string());
   }
 
   std::string leaf_path(size_t leaf) const { return metadata_->schema().path(metadata_->schema().leaf_node(leaf)); }

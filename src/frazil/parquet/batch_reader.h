@@ -9,7 +9,8 @@
 //   while (auto batch = reader.next()) consume(*batch);
 //
 // Columns are asked for by trees: leaves, structs, lists and maps, whole or in parts (column_request.h). What is not read is
-// Error(kUnsupported) that names column and encoding.
+// Error(kUnsupported) that names column and encoding. Leaves asked for as dictionaries (dictionary_columns.h) become indices
+// and one dictionary a row group, which its batches share.
 #pragma once
 
 #include <cstddef>
@@ -52,8 +53,8 @@ struct ReadOptions {
   // room in the batches.
   std::vector<GroupRows> rows = {};
   int64_t batch_rows = 65536;
-  // Of a batch's values, offsets and validity; block rounding comes on top. A single row that is larger is a batch
-  // alone.
+  // Of a batch's values, offsets and validity; block rounding and dictionaries come on top. A single row that is larger
+  // is a batch alone.
   size_t batch_bytes_max = size_t{64} << 20;
   // Of pages that have one. Small pages by default: it costs little there, and their damage is as likely.
   ChecksumPolicy verify_checksums = ChecksumPolicy::kSmallPages;

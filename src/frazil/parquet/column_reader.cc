@@ -27,8 +27,8 @@ ColumnReader::ColumnReader(const InputFile& file, const FileMetadata& metadata, 
                            Decompressor& decompressor, const Options& options)
     : type_(std::move(type)),
       max_definition_(metadata.schema().leaf(leaf).max_definition),
-      pages_(file, metadata, leaf, require_conversion(metadata.schema(), leaf, *type_), decompressor, options.pages),
-      values_(require_conversion(metadata.schema(), leaf, *type_), options.data_bytes_max) {}
+      values_(require_conversion(metadata.schema(), leaf, *type_), options.data_bytes_max),
+      pages_(file, metadata, leaf, type_, decompressor, options.pages) {}
 
 void ColumnReader::open(const GroupView& group, const std::byte* whole, const OffsetIndex* index) {
   pages_.open(group.row_group, whole);

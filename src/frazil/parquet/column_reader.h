@@ -73,7 +73,11 @@ class ColumnReader {
   size_t row_count() const { return values_.slots(); }
   size_t valid_count() const { return values_.valid_count(); }
   // The array of all rows so far; the buffers are its own then.
-  std::shared_ptr<Array> finish_batch(MemorySource& memory) { return values_.finish(type_, values_.slots(), memory); }
+  std::shared_ptr<Array> finish_batch(MemorySource& memory) {
+    std::shared_ptr<Array> array = values_.finish(type_, values_.slots(), memory);
+    pages_.add_dictionary(*array);
+    return array;
+  }
 
   // ---- Looking ahead in the current page, variable columns ----
 
@@ -107,8 +111,8 @@ class ColumnReader {
 
   DataTypePtr type_;
   uint32_t max_definition_;
-  LeafPages pages_;
   LeafValues values_;
+  LeafPages pages_;
   std::vector<StructLevel> structs_;
 
   // Row group

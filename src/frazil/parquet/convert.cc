@@ -322,6 +322,19 @@ std::optional<Conversion> bytes_conversion(const SchemaNode& leaf, const DataTyp
   return conversion;
 }
 
+// Of text, binary and fixed-size binary: what is worth being said once.
+std::optional<Conversion> index_conversion(const SchemaNode& leaf, const DataType& type) {
+  const TypeId value = type.value_type()->id();
+  if (type.index_type()->id() != TypeId::kInt32 || (!is_bytes(value) && value != TypeId::kFixedSizeBinary)) {
+    return std::nullopt;
+  }
+  const std::optional<Conversion> values = find_conversion(leaf, *type.value_type());
+  if (!values) return std::nullopt;
+  Conversion conversion = fixed(values->source_width, sizeof(int32_t));
+  conversion.to_indices = true;
+  return conversion;
+}
+
 std::optional<Conversion> int_conversion(const SchemaNode& leaf, const DataType& type) {
   using Kind = LogicalType::Kind;
   const bool is_32 = leaf.type == PhysicalType::kInt32;
@@ -342,10 +355,11 @@ std::optional<Conversion> int_conversion(const SchemaNode& leaf, const DataType&
       if (type.id() == TypeId::kTimestamp) return unit_conversion(leaf.logical.unit, type.unit());
       return std::nullopt;
     default: {
-      const IntegerType target = integer_type(type.id());
-      if (target.bits == 0) return std::nullopt;
       IntegerType source{is_32 ? 32 : 64, true};
       if (leaf.logical.kind == Kind::kInteger) source = {leaf.logical.bit_width, leaf.logical.is_signed};
+      if (type.id() == TypeId::kDuration && source.bits == 64 && source.is_signed) return fixed(8, 8);
+      const IntegerType target = integer_type(type.id());
+      if (target.bits == 0) return std::nullopt;
       return integer_conversion(leaf.type, source, target);
     }
   }
@@ -362,6 +376,7 @@ std::optional<Conversion> find_conversion(const SchemaNode& leaf, const DataType
     conversion.form = ValueForm::kNone;
     return conversion;
   }
+  if (type.id() == TypeId::kDictionary) return index_conversion(leaf, type);
   switch (leaf.type) {
     case PhysicalType::kBoolean: {
       if (type.id() != TypeId::kBool) return std::nullopt;

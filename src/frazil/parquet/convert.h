@@ -43,6 +43,9 @@ struct Conversion {
   ConvertBytes convert_bytes = nullptr;  // BYTE_ARRAY to kFixed
   ConvertParameters parameters;
   bool is_text = false;  // UTF-8 is expected
+  // kFixed: a value becomes its index in the chunk's dictionary (int32), whose values are converted apart. Pages without
+  // a dictionary cannot be read so.
+  bool to_indices = false;
 
   bool is_identity() const { return convert == nullptr && convert_bytes == nullptr; }
 };

@@ -290,6 +290,14 @@ class FileBuilder {
       } else if (dictionary_offset >= 0) {
         metadata.i64(11, dictionary_offset);
       }
+      if (encoding_stats) {
+        std::vector<ThriftWriter> counts;
+        for (const PageSpec& page : chunks[i]) {
+          counts.push_back(
+              ThriftWriter().i32(1, static_cast<int>(page.type)).i32(2, static_cast<int>(page.encoding)).i32(3, 1));
+        }
+        metadata.structs(13, counts);
+      }
       columns.push_back(ThriftWriter().i64(2, start).structure(3, metadata));
     }
     row_groups_.push_back(ThriftWriter().structs(1, columns).i64(2, 0).i64(3, rows));
@@ -312,7 +320,14 @@ class FileBuilder {
       if (column.field_id >= 0) element.i32(9, column.field_id);
       schema.push_back(element);
     }
-    return ThriftWriter().i32(1, 1).structs(2, schema).i64(3, row_count_).structs(4, row_groups_).finish();
+    ThriftWriter metadata;
+    metadata.i32(1, 1).structs(2, schema).i64(3, row_count_).structs(4, row_groups_);
+    if (!key_values.empty()) {
+      std::vector<ThriftWriter> pairs;
+      for (const auto& [key, value] : key_values) pairs.push_back(ThriftWriter().binary(1, key).binary(2, value));
+      metadata.structs(5, pairs);
+    }
+    return metadata.finish();
   }
 
   std::string finish() const { return with_footer(bytes_, footer()); }
@@ -323,6 +338,9 @@ class FileBuilder {
     return bytes + "PAR1";
   }
 
+  std::vector<std::pair<std::string, std::string>> key_values;
+  // Whether the footer tells the encoding of each page.
+  bool encoding_stats = false;
   // What the next row groups claim instead of the truth.
   int codec = 0;
   std::optional<int64_t> data_page_offset;

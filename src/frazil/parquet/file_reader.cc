@@ -6,6 +6,8 @@
 #include "frazil/base/bits.h"
 #include "frazil/base/error.h"
 #include "frazil/columnar/filter.h"
+#include "frazil/parquet/dictionary_columns.h"
+#include "frazil/parquet/embedded_schema.h"
 #include "frazil/parquet/file_reader_impl.h"
 #include "frazil/predicate/evaluate.h"
 
@@ -112,6 +114,8 @@ void FileReader::Impl::choose_columns() {
   } else {
     projection_ = request_columns(schema, options_.types);
   }
+  Metadata schema_metadata;
+  if (options_.columns.empty()) schema_metadata = refine_columns();
   std::vector<Field> stored;
   std::vector<Field> fields;
   bool any_variants = false;
@@ -122,11 +126,28 @@ void FileReader::Impl::choose_columns() {
     any_variants = any_variants || column.has_variants();
   }
   if (!any_variants) variants_.clear();
-  stored_schema_ = Schema::make(std::move(stored));
-  schema_ = any_variants ? Schema::make(std::move(fields)) : stored_schema_;
+  stored_schema_ = Schema::make(std::move(stored), schema_metadata);
+  schema_ = any_variants ? Schema::make(std::move(fields), std::move(schema_metadata)) : stored_schema_;
   is_filtering_ = options_.rows.has_value();
   reused_.resize(projection_.size());
   kept_.resize(projection_.size());
+}
+
+// What of the projection is known better than from the Parquet schema. Returns the schema's metadata.
+Metadata FileReader::Impl::refine_columns() {
+  Metadata schema_metadata;
+  if (options_.use_embedded_schema) {
+    if (const std::optional<EmbeddedSchema> embedded = EmbeddedSchema::of(*metadata_)) {
+      std::optional<EmbeddedSchema::DictionaryGroups> groups;
+      if (options_.dictionaries != Dictionaries::kNever) groups = {group_, group_end_};
+      embedded->refine(projection_, *metadata_, groups);
+      schema_metadata = embedded->metadata();
+    }
+  }
+  if (options_.dictionaries == Dictionaries::kAlways) {
+    request_dictionaries(projection_, *metadata_, group_, group_end_);
+  }
+  return schema_metadata;
 }
 
 void FileReader::Impl::choose_predicate() {

@@ -41,6 +41,14 @@
 
 namespace frazil::parquet {
 
+// Which columns of text, binary and fixed-size binary are given out as dictionary<int32, ...>: of those whose pages are
+// all dictionary-encoded (dictionary_columns.h) ...
+enum class Dictionaries : uint8_t {
+  kNever,     // none
+  kRestored,  // those that are dictionaries in the embedded Arrow schema, if that is used
+  kAlways,    // all
+};
+
 struct FileReaderOptions {
   // Columns by name (projection.h); nothing: all of them; none: row counts alone.
   std::optional<std::vector<predicate::ColumnName>> projection = {};
@@ -61,6 +69,10 @@ struct FileReaderOptions {
   bool late_materialization = true;  // false: phases 2 and 3 are one
   PruningOptions pruning = {};
   ArrowTypeOptions types = {};
+  // Types and metadata as the Arrow schema in the footer refines them (embedded_schema.h). Not those of `columns`.
+  bool use_embedded_schema = true;
+  // Not those of `columns` either.
+  Dictionaries dictionaries = Dictionaries::kRestored;
   ChecksumPolicy verify_checksums = ChecksumPolicy::kSmallPages;
   bool validate_utf8 = false;
   size_t window_bytes = size_t{256} << 10;

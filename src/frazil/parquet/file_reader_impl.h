@@ -75,6 +75,7 @@ class FileReader::Impl {
   };
 
   void choose_columns();
+  Metadata refine_columns();
   void choose_predicate();
   void check_row_groups();
   ReadOptions read_options(std::vector<ColumnRequest> requests) const;

@@ -8,20 +8,24 @@
 
 namespace frazil::parquet {
 
-LeafPages::LeafPages(const InputFile& file, const FileMetadata& metadata, size_t leaf, const Conversion& conversion,
+LeafPages::LeafPages(const InputFile& file, const FileMetadata& metadata, size_t leaf, const DataTypePtr& type,
                      Decompressor& decompressor, const Options& options)
-    : values(conversion, metadata.schema().leaf(leaf).type, options.validate_utf8),
+    : values(*find_conversion(metadata.schema().leaf(leaf), *type), metadata.schema().leaf(leaf).type,
+             options.validate_utf8),
       metadata_(&metadata),
       file_(&file),
       leaf_(leaf),
       path_(metadata.schema().path(metadata.schema().leaf_node(leaf))),
-      pages_(file, decompressor, options.pages) {}
+      pages_(file, decompressor, options.pages) {
+  if (type->id() == TypeId::kDictionary) dictionary_.emplace(node(), type->value_type(), options.validate_utf8);
+}
 
 void LeafPages::open(size_t row_group, const std::byte* whole) {
   chunk_ = &metadata_->row_groups()[row_group].columns[leaf_];
   had_data_pages_ = false;
   is_started_ = false;
   values.clear_dictionary();
+  if (dictionary_) dictionary_->clear();
   // Its value_count is not looked at: some writers leave it 0, and the pages say what is there.
   to_codec(chunk_->codec);
   const ChunkRange range = chunk_range(*chunk_, *metadata_, file_->size());
@@ -35,6 +39,7 @@ void LeafPages::open(size_t row_group, const std::byte* whole) {
 void LeafPages::close() {
   pages_.close();
   values.close();
+  if (dictionary_) dictionary_->clear();
 }
 
 LeafPages::Status LeafPages::load_header(MemorySource& memory) {
@@ -85,9 +90,10 @@ bool LeafPages::load_dictionary(MemorySource& memory) {
   }
   const auto count = static_cast<size_t>(page.header.value_count);
   const size_t bytes = values.dictionary_bytes(page.values, count);
+  if (dictionary_ && !dictionary_->load(page.values, count, memory)) return false;
   values.clear_dictionary();
   Block& storage = values.dictionary_storage();
-  if (storage.capacity() < bytes && !memory.allocate(storage, bytes)) return false;
+  if (bytes > 0 && storage.capacity() < bytes && !memory.allocate(storage, bytes)) return false;
   values.set_dictionary(page.values, count);
   return true;
 }

@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "frazil/parquet/chunk_pages.h"
 #include "frazil/parquet/convert.h"
+#include "frazil/parquet/dictionary_array.h"
 #include "frazil/parquet/hybrid.h"
 #include "frazil/parquet/memory_source.h"
 #include "frazil/parquet/metadata.h"
@@ -25,8 +27,8 @@ class LeafPages {
     bool validate_utf8 = false;
   };
 
-  // Borrows file, metadata and decompressor.
-  LeafPages(const InputFile& file, const FileMetadata& metadata, size_t leaf, const Conversion& conversion,
+  // Borrows file, metadata and decompressor. Requires that values of the leaf can be `type` (require_conversion).
+  LeafPages(const InputFile& file, const FileMetadata& metadata, size_t leaf, const DataTypePtr& type,
             Decompressor& decompressor, const Options& options);
 
   size_t leaf() const { return leaf_; }
@@ -59,7 +61,14 @@ class LeafPages {
 
   // Where in the file it is, for errors.
   uint64_t offset() const { return pages_.position(); }
-  size_t bytes_in_use() const { return pages_.bytes_in_use() + values.bytes_in_use(); }
+  size_t bytes_in_use() const {
+    return pages_.bytes_in_use() + values.bytes_in_use() + (dictionary_ ? dictionary_->bytes_in_use() : 0);
+  }
+
+  // Gives an array of indices, if that is what was asked for, the row group's dictionary: one for all of its batches.
+  void add_dictionary(Array& array) const {
+    if (dictionary_) array.dictionary = dictionary_->array();
+  }
 
  private:
   bool load_dictionary(MemorySource& memory);
@@ -71,6 +80,7 @@ class LeafPages {
   size_t leaf_;
   std::string path_;
   ChunkPages pages_;
+  std::optional<DictionaryArray> dictionary_;  // where indices are asked for
   const ColumnChunk* chunk_ = nullptr;
   bool had_data_pages_ = false;
   bool is_started_ = false;

@@ -7,6 +7,7 @@
 #include "frazil/base/error.h"
 #include "frazil/memory/memory_pool.h"
 #include "frazil/parquet/chunk_pages.h"
+#include "frazil/parquet/dictionary_array.h"
 #include "frazil/parquet/page_header.h"
 #include "frazil/parquet/thrift.h"
 
@@ -95,6 +96,7 @@ size_t unencoded_bytes(const ColumnChunk& chunk) {
 size_t dictionary_storage(const Conversion& conversion, bool is_variable, size_t page_bytes, size_t count) {
   const auto source = static_cast<size_t>(conversion.source_width);
   count = std::min(count, page_bytes / (source > 0 ? source : 4));
+  if (conversion.to_indices) return DictionaryArray::bytes_bound(page_bytes, count);
   if (!is_variable) return times(count, static_cast<size_t>(conversion.target_width));
   return page_bytes + count * 8;
 }
@@ -364,11 +366,13 @@ MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, cons
   }
 
   size_t working = plus(shared, contexts);
+  size_t given_out = 0;         // dictionaries that a batch shares with the reader, and may outlive it with
   size_t dictionary_extra = 0;  // columns load their dictionaries one after the other
   for (size_t i = 0; i < columns.size(); ++i) {
     for (size_t bytes : {facts[i].window, facts[i].page, facts[i].dictionary, facts[i].previous}) {
       working = plus(working, block_bytes(bytes));
     }
+    if (columns[i].conversion.to_indices) given_out = plus(given_out, block_bytes(facts[i].dictionary));
     size_t extra = block_bytes(facts[i].dictionary_page);
     if (facts[i].dictionary_window > facts[i].window) extra = plus(extra, block_bytes(facts[i].dictionary_window));
     dictionary_extra = std::max(dictionary_extra, extra);
@@ -396,7 +400,7 @@ MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, cons
     const size_t trimmed = limits.bytes_max + limits.bytes_max / 4 + buffers.growing_count * 4096;
     growing = std::min(growing, trimmed + trimmed / 4 + buffers.growing_count * 8192);
   }
-  plan.needs.batch_bytes = plus(buffers.exact, growing);
+  plan.needs.batch_bytes = plus(plus(buffers.exact, growing), given_out);
   // While a batch is made, its blocks are not trimmed yet, and one of them may be on its way into a larger one; rows that
   // did not fit lie beside it.
   plan.needs.working_bytes = plus(plus(working, buffers.tails), plus(buffers.growing - growing, buffers.growing_max));

@@ -12,12 +12,15 @@
 #include <vector>
 
 #include "frazil/base/bits.h"
+#include "frazil/base/hex.h"
+#include "frazil/parquet/encoders_test.h"
 #include "frazil/parquet/file_builder_test.h"
 
 namespace frazil::parquet::testing {
 
 struct NestedNode {
-  enum class Kind : uint8_t { kInt, kText, kBool, kStruct, kList, kOldList, kRepeated, kMap };
+  enum class Kind : uint8_t { kInt, kLong, kText, kBool, kFixed, kStruct, kList, kOldList, kRepeated, kMap };
+  static constexpr size_t kFixedBytes = 12;  // of kFixed
   Kind kind = Kind::kInt;
   bool optional = false;
   std::string name;
@@ -25,7 +28,7 @@ struct NestedNode {
   size_t first_leaf = 0;
   size_t leaf_count = 1;
 
-  bool is_leaf() const { return kind == Kind::kInt || kind == Kind::kText || kind == Kind::kBool; }
+  bool is_leaf() const { return kind < Kind::kStruct; }
   bool is_list() const { return !is_leaf() && kind != Kind::kStruct; }
 };
 
@@ -66,6 +69,7 @@ class NestedFile {
       add_specs(root, nodes);
     }
     FileBuilder builder(nodes);
+    builder.encoding_stats = pick(0, 3) > 0;
     const int groups = pick(1, 2);
     for (int group = 0; group < groups; ++group) {
       const auto count = static_cast<size_t>(pick(0, static_cast<int>(options.rows)));
@@ -114,6 +118,8 @@ class NestedFile {
     return values[static_cast<size_t>(pick(0, static_cast<int>(values.size()) - 1))];
   }
 
+  Kind leaf_kind() { return static_cast<Kind>(pick(0, static_cast<int>(Kind::kStruct) - 1)); }
+
   NestedNode make_node(int depth, std::string name, bool may_repeat) {
     NestedNode node;
     node.name = std::move(name);
@@ -123,7 +129,7 @@ class NestedFile {
       case 0:
       case 1:
       case 2:
-        node.kind = static_cast<Kind>(choice);
+        node.kind = leaf_kind();
         return node;
       case 3:
       case 4:
@@ -155,7 +161,7 @@ class NestedFile {
       // The repeated node is the element itself: a leaf or a group of several fields, required.
       element = NestedNode{};
       element.optional = false;
-      element.kind = static_cast<Kind>(pick(0, 2));
+      element.kind = leaf_kind();
       if (depth > 2 && pick(0, 1) == 0) {
         element.kind = Kind::kStruct;
         element.children.push_back(make_node(depth - 2, "x", true));
@@ -181,6 +187,11 @@ class NestedFile {
       spec.converted = 0;
     } else if (node.kind == Kind::kBool) {
       spec.type = PhysicalType::kBoolean;
+    } else if (node.kind == Kind::kLong) {
+      spec.type = PhysicalType::kInt64;
+    } else if (node.kind == Kind::kFixed) {
+      spec.type = PhysicalType::kFixedLenByteArray;
+      spec.type_length = static_cast<int32_t>(NestedNode::kFixedBytes);
     } else if (node.kind == Kind::kStruct) {
       spec.child_count = static_cast<int32_t>(node.children.size());
     }
@@ -235,7 +246,8 @@ class NestedFile {
     if (value.is_null) return value;
     if (node.is_leaf()) {
       value.number = node.kind == Kind::kBool ? pick(0, 1) : pick(-50, 50);
-      value.text = std::string(static_cast<size_t>(pick(0, 20)), static_cast<char>(pick('a', 'z')));
+      const size_t size = node.kind == Kind::kFixed ? NestedNode::kFixedBytes : static_cast<size_t>(pick(0, 20));
+      value.text = std::string(size, static_cast<char>(pick('a', 'z')));
     } else if (node.kind == Kind::kStruct) {
       for (const NestedNode& child : node.children) value.items.push_back(make_value(child));
     } else {
@@ -295,6 +307,8 @@ class NestedFile {
     std::string out;
     for (const NestedValue& value : values) {
       if (kind == Kind::kInt) append(out, value.number);
+      if (kind == Kind::kLong) append(out, int64_t{value.number});
+      if (kind == Kind::kFixed) out += value.text;
       if (kind == Kind::kText) {
         append(out, static_cast<uint32_t>(value.text.size()));
         out += value.text;
@@ -308,15 +322,37 @@ class NestedFile {
     return out;
   }
 
+  // Any encoding of values of the kind, without a dictionary.
+  std::pair<std::string, Encoding> encode_any(const std::vector<NestedValue>& values, NestedNode::Kind kind) {
+    std::string plain = encode(values, kind);
+    const int choice = pick(0, 3);
+    if (choice < 2 || kind == Kind::kBool) return {std::move(plain), Encoding::kPlain};
+    if (kind == Kind::kText) {
+      std::vector<std::string> texts;
+      for (const NestedValue& value : values) texts.push_back(value.text);
+      if (choice == 2) return {delta_length(texts), Encoding::kDeltaLengthByteArray};
+      return {delta_prefix(texts), Encoding::kDeltaByteArray};
+    }
+    const size_t width = kind == Kind::kInt ? 4 : kind == Kind::kLong ? 8 : NestedNode::kFixedBytes;
+    if (choice == 2 || kind == Kind::kFixed) return {split_bytes(plain, width), Encoding::kByteStreamSplit};
+    std::vector<int32_t> numbers;
+    for (const NestedValue& value : values) numbers.push_back(value.number);
+    if (kind == Kind::kInt) return {delta_packed(numbers), Encoding::kDeltaBinaryPacked};
+    return {delta_packed(std::vector<int64_t>(numbers.begin(), numbers.end())), Encoding::kDeltaBinaryPacked};
+  }
+
   // Pages of either version; those of version 1 end anywhere in a row.
   std::vector<PageSpec> make_pages(const Shredded& column) {
     std::vector<PageSpec> pages;
     const int version = pick(1, 3);  // 3: both
     const int longest = one_of({3, 40, 2000});
+    // None, one that other encodings follow, or one of all values.
     std::vector<NestedValue> dictionary;
-    if (column.kind != Kind::kBool && !column.values.empty() && pick(0, 1) == 1) {
+    int index_bits = 6;
+    if (const int choice = pick(0, 3); column.kind != Kind::kBool && !column.values.empty() && choice < 2) {
       dictionary = column.values;
-      if (dictionary.size() > 60) dictionary.resize(60);
+      if (choice == 0 && dictionary.size() > 60) dictionary.resize(60);
+      index_bits = std::max(index_bits, bit_width_of(dictionary.size() - 1));
       pages.push_back(dictionary_page(encode(dictionary, column.kind), static_cast<int32_t>(dictionary.size())));
     }
     size_t value = 0;
@@ -336,8 +372,10 @@ class NestedFile {
         indices.push_back(static_cast<uint32_t>(value));
         values.push_back(column.values[value++]);
       }
-      PageSpec page = data_page(known ? std::string(1, '\x06') + hybrid(indices, 6) : encode(values, column.kind),
-                                static_cast<int32_t>(end - begin), known ? Encoding::kRleDictionary : Encoding::kPlain);
+      auto [payload, encoding] =
+          known ? std::pair(static_cast<char>(index_bits) + hybrid(indices, index_bits), Encoding::kRleDictionary)
+                : encode_any(values, column.kind);
+      PageSpec page = data_page(std::move(payload), static_cast<int32_t>(end - begin), encoding);
       const auto slice = [&](const std::vector<uint32_t>& levels, uint32_t max) {
         if (max == 0) return std::string();
         const auto from = levels.begin() + static_cast<ptrdiff_t>(begin);
@@ -372,7 +410,10 @@ class NestedFile {
     };
     switch (node.kind) {
       case Kind::kInt:
+      case Kind::kLong:
         return std::to_string(value.number);
+      case Kind::kFixed:
+        return "\"" + encode_hex(value.text) + "\"";
       case Kind::kText:
         return "\"" + value.text + "\"";
       case Kind::kBool:
@@ -399,6 +440,10 @@ class NestedFile {
     switch (node.kind) {
       case Kind::kInt:
         return 32 + (may_be_null ? 1 : 0);
+      case Kind::kLong:
+        return 64 + (may_be_null ? 1 : 0);
+      case Kind::kFixed:
+        return 8 * NestedNode::kFixedBytes + (may_be_null ? 1 : 0);
       case Kind::kBool:
         return 1 + (may_be_null ? 1 : 0);
       case Kind::kText:

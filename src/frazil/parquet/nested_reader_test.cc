@@ -15,6 +15,7 @@
 
 #include "frazil/columnar/pretty.h"
 #include "frazil/parquet/batch_reader.h"
+#include "frazil/parquet/dictionary_columns.h"
 #include "frazil/parquet/file_builder_test.h"
 #include "frazil/parquet/nested_file_test.h"
 #include "frazil/parquet/page_index.h"
@@ -55,12 +56,30 @@ void append_rows(const RecordBatch& batch, Rows& rows) {
   }
 }
 
-Rows read_rows(const std::string& bytes, ReadOptions options = {}) {
+// How text is asked for, and fixed-size binary.
+enum class Form : uint8_t { kOffsets, kViews, kDictionaries };
+
+void ask_for_views(std::vector<ColumnRequest>& requests) {
+  for (ColumnRequest& request : requests) {
+    const bool is_text = request.kind == ColumnRequest::Kind::kLeaf && request.field.type->id() == TypeId::kUtf8;
+    if (is_text) request.field.type = primitive(TypeId::kUtf8View);
+    ask_for_views(request.children);
+  }
+}
+
+std::vector<ColumnRequest> all_columns(const FileMetadata& metadata, Form form = Form::kOffsets) {
+  std::vector<ColumnRequest> requests = request_columns(metadata.schema());
+  if (form == Form::kViews) ask_for_views(requests);
+  if (form == Form::kDictionaries) request_dictionaries(requests, metadata, 0, metadata.row_groups().size());
+  return requests;
+}
+
+Rows read_rows(const std::string& bytes, ReadOptions options = {}, Form form = Form::kOffsets) {
   MemoryPool pool({.budget_bytes = size_t{64} << 20});
   Rows rows;
   {
     Opened opened = open(bytes, pool);
-    if (options.columns.empty()) options.columns = request_columns(opened.metadata->schema());
+    if (options.columns.empty()) options.columns = all_columns(*opened.metadata, form);
     options.validate_utf8 = true;
     BatchReader reader(opened.file, opened.metadata, options, pool);
     while (auto batch = reader.next()) {
@@ -92,7 +111,8 @@ Rows rows_of(const NestedFile& file) {
 ReadOptions any_options() {
   ReadOptions options;
   options.batch_rows = *rc::gen::element<int64_t>(1, 7, 64, 100'000);
-  options.batch_bytes_max = *rc::gen::element<size_t>(1, 30, 300, 5000, size_t{64} << 20);
+  options.batch_bytes_max =
+      *rc::gen::oneOf(rc::gen::inRange<size_t>(1, 400), rc::gen::element<size_t>(1, 5000, size_t{64} << 20));
   options.window_bytes = *rc::gen::element<size_t>(4096, size_t{1} << 20);
   return options;
 }
@@ -103,7 +123,9 @@ ReadOptions any_options() {
 RC_GTEST_PROP(NestedReader, GivesBackWhatWasShredded, (uint32_t seed)) {
   const NestedFile file(seed, {.depth = *rc::gen::inRange(1, 7)});
   const Rows expected = rows_of(file);
-  for (int i = 0; i < 3; ++i) RC_ASSERT(read_rows(file.bytes, any_options()) == expected);
+  for (Form form : {Form::kOffsets, Form::kViews, Form::kDictionaries}) {
+    RC_ASSERT(read_rows(file.bytes, any_options(), form) == expected);
+  }
 }
 
 // Lists longer than a piece, rows over many pages, and batches that hold some thousand of them.
@@ -150,7 +172,7 @@ RC_GTEST_PROP(NestedReader, KeepsWithinItsNeedsAndGoesOnAfterWant, (uint32_t see
   MemoryPool metadata_pool;
   Opened opened = open(file.bytes, metadata_pool);
   ReadOptions options = any_options();
-  options.columns = request_columns(opened.metadata->schema());
+  options.columns = all_columns(*opened.metadata, *rc::gen::element(Form::kOffsets, Form::kDictionaries));
   uint64_t largest = 0;
   for (size_t row = 0; row < file.rows.size(); ++row) largest = std::max(largest, file.bits(row));
   {
@@ -227,7 +249,7 @@ RC_GTEST_PROP(RowSelections, ReadTheChosenRowsAlone, (uint32_t seed)) {
     }
     first += rows;
   }
-  RC_ASSERT(read_rows(file.bytes, options) == expected);
+  for (Form form : {Form::kOffsets, Form::kDictionaries}) RC_ASSERT(read_rows(file.bytes, options, form) == expected);
 }
 
 TEST(RowSelections, PassOverPagesByTheirHeaders) {

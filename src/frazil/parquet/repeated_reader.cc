@@ -39,8 +39,8 @@ RepeatedReader::RepeatedReader(const InputFile& file, const FileMetadata& metada
     : type_(std::move(type)),
       max_definition_(metadata.schema().leaf(leaf).max_definition),
       max_repetition_(metadata.schema().leaf(leaf).max_repetition),
-      pages_(file, metadata, leaf, require_conversion(metadata.schema(), leaf, *type_), decompressor, options.pages),
       values_(require_conversion(metadata.schema(), leaf, *type_), options.bytes_max),
+      pages_(file, metadata, leaf, type_, decompressor, options.pages),
       lists_(std::move(lists)),
       bytes_max_(options.bytes_max),
       piece_levels_max_(std::clamp<size_t>(kPieceBytes * 8 / std::max<size_t>(values_.slot_bits(), 1), 1, kLevels)),
@@ -513,7 +513,9 @@ std::shared_ptr<Array> RepeatedReader::finish(size_t rows, MemorySource& memory)
   slots_per_row_ = static_cast<double>(slots) / static_cast<double>(std::max<size_t>(rows, 1));
   rows_started_ -= rows;
   is_full_ = false;
-  return values_.finish(type_, slots, memory);
+  std::shared_ptr<Array> array = values_.finish(type_, slots, memory);
+  pages_.add_dictionary(*array);
+  return array;
 }
 
 }  // namespace frazil::parquet

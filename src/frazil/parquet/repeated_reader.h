@@ -131,8 +131,8 @@ class RepeatedReader {
   DataTypePtr type_;
   uint32_t max_definition_;
   uint32_t max_repetition_;
-  LeafPages pages_;
   LeafValues values_;
+  LeafPages pages_;
   std::vector<ListLevel> lists_;
   std::vector<StructLevel> structs_;
   size_t bytes_max_;

@@ -126,12 +126,14 @@ void add_extension(const SchemaNode& leaf, Metadata& metadata);
 
 // Whether values of `leaf` can be decoded as `type`: its own type, and what loses nothing:
 //   INT32, INT64 of any annotation -> integers that are as wide or wider; annotated narrow ones -> their width and up
+//   INT64 that is signed           -> duration of any unit, which is how Arrow's writers store it
 //   FLOAT                          -> double
 //   decimal(p, s)                  -> decimal128(P >= p, s), decimal256(P >= p, s)
 //   date                           -> timestamp[s, ms, us, ns] without zone
 //   time, timestamp, INT96         -> any unit (coarser ones round down), with or without zone
 //   BYTE_ARRAY                     -> utf8, binary, their large forms and views
 //   FIXED_LEN_BYTE_ARRAY           -> also binary, its large form and views
+//   text, binary, fixed-size binary -> dictionary<int32, any of them>, from chunks without a page in another encoding
 bool can_read_as(const SchemaNode& leaf, const DataType& type);
 
 }  // namespace frazil::parquet

@@ -35,12 +35,14 @@ size_t ValueDecoder::dictionary_bytes(std::span<const std::byte> page, size_t co
     if (count > page.size() / width) {
       throw_corrupt(kNoOffset, "a dictionary of {} values of {} bytes in a page of {}", count, width, page.size());
     }
+    if (conversion_.to_indices) return 0;
     if (to_bytes()) return count * (sizeof(Entry) + width);
     return count * static_cast<size_t>(conversion_.target_width);
   }
   if (count > page.size() / 4) {
     throw_corrupt(kNoOffset, "a dictionary of {} values in a page of {} bytes", count, page.size());
   }
+  if (conversion_.to_indices) return 0;
   if (!to_bytes()) return count * static_cast<size_t>(conversion_.target_width);
   return count * sizeof(Entry) + (page.size() - 4 * count);
 }
@@ -49,7 +51,7 @@ void ValueDecoder::set_dictionary(std::span<const std::byte> page, size_t count)
   dictionary_count_ = count;
   dictionary_value_bytes_max_ = 0;
   has_dictionary_ = true;
-  if (conversion_.form == ValueForm::kNone) return;
+  if (conversion_.form == ValueForm::kNone || conversion_.to_indices) return;
   if (!to_bytes()) {
     cursor_.plain = page.data();
     end_ = page.data() + page.size();
@@ -106,6 +108,10 @@ bool ValueDecoder::start(Encoding encoding, std::span<const std::byte> values) {
   cursor_.plain = values.data();
   end_ = values.data() + values.size();
   if (conversion_.form == ValueForm::kNone) return true;  // there are none, in whatever encoding
+  if (conversion_.to_indices && encoding != Encoding::kPlainDictionary && encoding != Encoding::kRleDictionary) {
+    throw_corrupt(kNoOffset, "a page in encoding {} where the footer says that all refer to the dictionary",
+                  to_string(encoding));
+  }
   switch (encoding) {
     case Encoding::kPlain:
       method_ = type_ == PhysicalType::kBoolean ? Method::kPlainBits : Method::kPlain;
@@ -229,7 +235,11 @@ void ValueDecoder::close() {
 void ValueDecoder::decode_fixed(size_t count, std::byte* target) {
   switch (method_) {
     case Method::kDictionary:
-      decode_dictionary_fixed(count, target);
+      if (conversion_.to_indices) {
+        decode_indices(count, reinterpret_cast<uint32_t*>(target));
+      } else {
+        decode_dictionary_fixed(count, target);
+      }
       return;
     case Method::kDelta:
       if (type_ == PhysicalType::kInt32) {
@@ -440,6 +450,28 @@ void ValueDecoder::fill(uint32_t index, size_t count, std::byte* target) const {
       return fill_width<16>(value, count, target);
     default:
       for (size_t i = 0; i < count; ++i) std::memcpy(target + i * width, value, width);
+  }
+}
+
+void ValueDecoder::decode_indices(size_t count, uint32_t* target) {
+  uint32_t scratch[kScratch + 32];
+  while (count > 0) {
+    if (!cursor_.indices.next_run()) throw_values_end(count);
+    auto part = static_cast<size_t>(std::min<uint64_t>(cursor_.indices.run_left(), count));
+    if (cursor_.indices.is_repeated()) {
+      check_index(cursor_.indices.repeated_value());
+      std::fill_n(target, part, cursor_.indices.repeated_value());
+      cursor_.indices.skip_in_run(part);
+    } else {
+      // Checked while they are in the first-level cache. Up to 31 values more are written: in place where others follow.
+      part = std::min(part, kScratch);
+      const bool in_place = count - part >= 32;
+      cursor_.indices.unpack(*kernels_, in_place ? target : scratch, part);
+      if (!in_place) std::copy_n(scratch, part, target);
+      check_indices(target, part);
+    }
+    target += part;
+    count -= part;
   }
 }
 

@@ -34,7 +34,8 @@ class ValueDecoder {
 
   // ---- Dictionary ----
 
-  // The size of dictionary_storage() that set_dictionary needs. Throws CorruptError if `page` is not `count` plain values.
+  // The size of dictionary_storage() that set_dictionary needs, 0 where indices alone are wanted. Throws CorruptError if
+  // `page` is not `count` plain values.
   size_t dictionary_bytes(std::span<const std::byte> page, size_t count) const;
   // Converts the values into the storage; the page is not needed afterwards.
   void set_dictionary(std::span<const std::byte> page, size_t count);
@@ -127,6 +128,7 @@ class ValueDecoder {
   void decode_plain_fixed(size_t count, std::byte* target);
   void decode_plain_converted_bytes(size_t count, std::byte* target);
   void decode_dictionary_fixed(size_t count, std::byte* target);
+  void decode_indices(size_t count, uint32_t* target);
   template <typename T>
   void decode_delta_fixed(size_t count, std::byte* target);
   void decode_split_fixed(size_t count, std::byte* target);

@@ -1,6 +1,7 @@
-// Text and binary as views: the same rows as with offsets, of every file of the corpora that has some, in batches of any
-// size, in lists too.
+// Text and binary as views, and as dictionaries where the file has them so: the same rows as with offsets, of every file of
+// the corpora that has some, in batches of any size, in lists too.
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -13,6 +14,7 @@
 #include "frazil/io/local_file_system.h"
 #include "frazil/parquet/batch_reader.h"
 #include "frazil/parquet/column_request.h"
+#include "frazil/parquet/dictionary_columns.h"
 
 namespace frazil::parquet {
 namespace {
@@ -63,7 +65,19 @@ Result read_rows(const std::shared_ptr<const InputFile>& file, const std::shared
   return result;
 }
 
-TEST(Views, HaveTheRowsOfOffsets) {
+size_t count_dictionaries(const std::vector<ColumnRequest>& columns) {
+  size_t count = 0;
+  for (const ColumnRequest& column : columns) {
+    count += column.kind == ColumnRequest::Kind::kLeaf && column.field.type->id() == TypeId::kDictionary ? 1 : 0;
+    count += count_dictionaries(column.children);
+  }
+  return count;
+}
+
+// Reads every file of the corpora as it is and as `change` makes the requests, which says whether it did. Returns how many
+// files there were to compare.
+template <typename Change>
+size_t compare_all(Change&& change) {
   LocalFileSystem files;
   MemoryPool pool;
   size_t compared = 0;
@@ -80,20 +94,36 @@ TEST(Views, HaveTheRowsOfOffsets) {
       } catch (const Error&) {
         continue;
       }
-      std::vector<ColumnRequest> views = offsets;
-      if (ask_for_views(views) == 0) continue;
+      std::vector<ColumnRequest> others = offsets;
+      if (!change(others, *metadata)) continue;
       const Result expected = read_rows(file, metadata, offsets, 1000, size_t{1} << 20);
       for (auto [batch_rows, batch_bytes] : {std::pair{int64_t{1000}, size_t{1} << 20}, {7, 300}}) {
-        const Result got = read_rows(file, metadata, views, batch_rows, batch_bytes);
-        ASSERT_EQ(got.error, expected.error) << entry.path();
+        const Result got = read_rows(file, metadata, others, batch_rows, batch_bytes);
+        EXPECT_EQ(got.error, expected.error) << entry.path();
         if (got.error.empty()) {
-          ASSERT_EQ(got.rows, expected.rows) << entry.path();
+          EXPECT_TRUE(got.rows == expected.rows) << entry.path();
         }
       }
       ++compared;
     }
   }
-  EXPECT_GT(compared, 200U);
+  return compared;
+}
+
+TEST(Views, HaveTheRowsOfOffsets) {
+  EXPECT_GT(compare_all([](auto& columns, const FileMetadata&) { return ask_for_views(columns) > 0; }), 200U);
+}
+
+TEST(Dictionaries, HaveTheRowsOfOffsets) {
+  size_t columns_compared = 0;
+  const size_t files = compare_all([&](auto& columns, const FileMetadata& metadata) {
+    request_dictionaries(columns, metadata, 0, metadata.row_groups().size());
+    const size_t count = count_dictionaries(columns);
+    columns_compared += count;
+    return count > 0;
+  });
+  std::printf("%zu columns of %zu files\n", columns_compared, files);
+  EXPECT_GT(files, 60U);
 }
 
 }  // namespace

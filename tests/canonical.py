@@ -35,7 +35,18 @@ def canonical(value):
         return bytes(value).hex()
     if isinstance(value, str):
         return value
-    raise TypeError(f"{type(value)} is nested or unknown")
+    if isinstance(value, dict):
+        return _pairs([[canonical(key), canonical(item)] for key, item in value.items()])
+    if isinstance(value, list) and value and all(isinstance(item, tuple) for item in value):
+        return _pairs([[canonical(key), canonical(item)] for key, item in value])  # a map of pyarrow's
+    if isinstance(value, list):
+        return json.dumps([canonical(item) for item in value])
+    raise TypeError(f"{type(value)} is unknown")
+
+
+def _pairs(pairs):
+    """Structs and maps: not every engine tells which is which."""
+    return json.dumps(sorted(pairs, key=lambda pair: (pair[0], pair[1] is not None, pair[1] or "")))
 
 
 def _six_digits(text):
@@ -48,9 +59,20 @@ def _six_digits(text):
 
 
 def from_json(kind, value):
-    """Of a value in Frazil's JSON output; `kind` is the Iceberg type's text."""
+    """Of a value in Frazil's JSON output; `kind` is the Iceberg type's JSON, text for types without fields."""
     if value is None:
         return None
+    if isinstance(kind, dict) and kind["type"] == "struct":
+        if list(value) != [field["name"] for field in kind["fields"]]:
+            raise ValueError(f"fields {list(value)} of {kind}")
+        return _pairs([[field["name"], from_json(field["type"], value[field["name"]])] for field in kind["fields"]])
+    if isinstance(kind, dict) and kind["type"] == "list":
+        return json.dumps([from_json(kind["element"], item) for item in value])
+    if isinstance(kind, dict) and kind["type"] == "map":
+        pairs = zip(value["keys"], value["values"], strict=True)
+        return _pairs([[from_json(kind["key"], key), from_json(kind["value"], item)] for key, item in pairs])
+    if kind == "variant":
+        return _pairs([[name, value[name]] for name in ("metadata", "value")])
     if kind == "boolean":
         return canonical(value)
     if kind in ("int", "long"):
@@ -66,7 +88,7 @@ def from_json(kind, value):
         return _six_digits(value)
     if kind in ("date", "string", "uuid", "binary") or kind.startswith("fixed"):
         return value
-    raise TypeError(f"{kind} is nested or unknown")
+    raise TypeError(f"{kind} is unknown")
 
 
 def sort_rows(rows):

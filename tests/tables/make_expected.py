@@ -95,6 +95,7 @@ UNREAD = {
     "duckdb/big_query_error": "**/*.parquet",
     "duckdb/iceberg_v1_deprecated/default/legacy_v1": "**/*.parquet",
     "impala/hadoop_catalog/ice/airports_parquet": "000000_0",
+    "impala/iceberg_v3/trino_nested_variant": "data/*.parquet",
     "impala/hadoop_catalog/ice/iceberg_multiple_storage_locations": "../iceberg_multiple_storage_locations_data*/*/*.parquet",
 }
 

@@ -8,7 +8,8 @@ the cells are the rows that each reader finds, and what the footer says: counts,
 sorting columns, key-value metadata, field ids. A reader that cannot read the table from its first writer is not asked.
 
 Without SEEDS it goes on for FRAZIL_TEST_SECONDS (default 20), at least 10 seeds. A failure prints its seed and keeps the
-files. Then every Parquet file of the corpora is rewritten and must give the same rows; with SEEDS it is not.
+files. Then every Parquet file of the corpora is rewritten and must give the same rows, also as variants by DuckDB; with
+SEEDS it is not.
 """
 import json
 import math
@@ -119,7 +120,7 @@ def difference(columns, found):
     return None
 
 
-def reader_problem(name, source, written, columns):
+def reader_problem(name, source, written, columns, options):
     """What is wrong with the rows that a reader finds; None if nothing is, or if it cannot read the source either."""
     read = READERS[name]
     try:
@@ -130,6 +131,9 @@ def reader_problem(name, source, written, columns):
     try:
         problem = difference(columns, columns_of(read(written)))
     except Exception as error:  # noqa: BLE001
+        # Nobody writes such an encoding unless asked to: Polars does not read DELTA_BYTE_ARRAY of fixed byte arrays.
+        if "--encoding" in options and "ot yet supported" in str(error):
+            return None
         problem = f"{type(error).__name__}: {error}"
     return problem and f"{name}: {problem}"
 
@@ -197,7 +201,8 @@ def footer_problem(path, columns, options, summary, schema):
                 return f"{name}: compressed by {chunk.compression}"
             encoding = option.get("--encoding")
             if encoding and encoding in differential.ENCODINGS[chunk.physical_type]:
-                if encoding not in chunk.encodings:
+                has_values = chunk.num_values > chunk.statistics.null_count
+                if has_values and encoding not in chunk.encodings:
                     return f"{name}: encodings {chunk.encodings} without {encoding}"
             indexed = "--no-page-index" not in options
             if chunk.has_offset_index != indexed or chunk.has_column_index and not indexed:
@@ -247,7 +252,7 @@ def check(rewrite, dump, seed, folder):
         problem = differential.problem_of(dumped, columns, rows) \
             or footer_problem(written, columns, options, json.loads(result.stdout), schema)
         for name in READERS:
-            problem = problem or reader_problem(name, source, written, columns)
+            problem = problem or reader_problem(name, source, written, columns, options)
     if problem:
         print(f"seed {seed}: {problem}\n  {description}\n  {rewrite} {' '.join(options)} {source} {written}", flush=True)
         return False
@@ -314,6 +319,40 @@ def check_corpora(rewrite, dump):
     return counts["failed"] == 0 and counts["same"] > 500
 
 
+# ---- Variants ----
+
+def variants_of(path):
+    with duckdb.connect() as connection:
+        return connection.sql(f"SELECT to_json(COLUMNS(*)) FROM read_parquet('{path}')").fetchall()
+
+
+def check_variants(rewrite):
+    """Shredded variants of the corpora, put together and written whole: DuckDB reads the same from both files."""
+    folder = os.path.join(corpus.CORPORA, "parquet-testing/shredded_variant")
+    outcomes = {"same": 0, "not read": 0, "failed": 0}
+    with tempfile.TemporaryDirectory(prefix="frazil-written-variant-") as target:
+        written = os.path.join(target, "written.parquet")
+        for name in sorted(os.listdir(folder)):
+            if not name.endswith(".parquet") or name.endswith("-INVALID.parquet"):
+                continue
+            source = os.path.join(folder, name)
+            try:
+                wanted = variants_of(source)
+            except duckdb.Error:
+                outcomes["not read"] += 1
+                continue
+            result = subprocess.run([rewrite, "--variants", source, written], capture_output=True, timeout=300)
+            if result.returncode != 0 and json.loads(result.stdout)["stage"] == "read":
+                outcomes["not read"] += 1  # what is wrong with it, variant_shredding_test.cc knows
+                continue
+            found = variants_of(written) if result.returncode == 0 else result.stdout
+            outcomes["same" if found == wanted else "failed"] += 1
+            if found != wanted:
+                print(f"{name}: {found!r:.300}, expected {wanted!r:.300}")
+    print(f"variants: {outcomes}")
+    return outcomes["failed"] == 0 and outcomes["same"] > 100
+
+
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
@@ -323,6 +362,7 @@ def main():
     good = check_seeds(rewrite, dump, count, first)
     if count is None:
         good = check_corpora(rewrite, dump) and good
+        good = check_variants(rewrite) and good
     sys.exit(0 if good else 1)
 
 

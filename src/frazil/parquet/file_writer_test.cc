@@ -171,11 +171,15 @@ void check_statistics(const Opened& opened, size_t row_group, size_t column, con
   const PageIndex::Column* pages = index.find(leaf);
   RC_ASSERT(pages != nullptr);
   RC_ASSERT(pages->defect == "");
-  if (!pages->offsets || !pages->bounds) return;
+  if (!pages->offsets) return;
+  RC_ASSERT(pages->offsets->pages.at(0).offset == static_cast<uint64_t>(chunk.data_page_offset));
+  RC_ASSERT((chunk.dictionary_page_offset > 0) == (chunk.start_offset() < chunk.data_page_offset));
+  if (!pages->bounds) return;
   for (size_t page = 0; page < pages->offsets->page_count(); ++page) {
     const RowRange rows = pages->offsets->rows(page);
     const ArrayPtr part = values->slice(static_cast<int64_t>(rows.begin), static_cast<int64_t>(rows.end - rows.begin));
     check(decoder.decode(*pages->bounds, *pages->offsets, page), *part);
+    RC_ASSERT(pages->bounds->null_pages[page] == (part->count_nulls() == part->length));
   }
 }
 
@@ -379,6 +383,42 @@ TEST(FileWriter, RecordsWhatItWasTold) {
   EXPECT_EQ(opened.metadata->schema().leaf(0).field_id, 1);
   EXPECT_EQ(opened.metadata->schema().leaf(1).field_id, 2);
   EXPECT_THAT(opened.metadata->column_orders(), ElementsAre(ColumnOrder::kTypeOrder, ColumnOrder::kTypeOrder));
+}
+
+TEST(FileWriter, WritesThePageIndex) {
+  MemoryPool pool;
+  MemoryFileSystem files;
+  const SchemaPtr schema =
+      Schema::make({{.name = "x", .type = primitive(TypeId::kInt32)}, {.name = "s", .type = primitive(TypeId::kUtf8)}});
+  WriterOptions options;
+  options.columns.page_rows = 2;
+  FileWriter writer(files.open_output("/t/x.parquet"), schema, options, pool);
+  writer.write({schema,
+                6,
+                {make_int32({1, 2, std::nullopt, std::nullopt, 2, 5}),
+                 make_utf8({"b", "a", "", std::nullopt, std::nullopt, std::nullopt})}});
+  writer.finish();
+  const Opened opened = open(files, pool);
+  const size_t leaves[] = {0, 1};
+  const PageIndex index = PageIndex::read(*opened.file, *opened.metadata, 0, leaves, leaves, pool);
+  const PageIndex::Column& x = *index.find(0);
+  ASSERT_TRUE(x.offsets && x.bounds) << x.defect;
+  EXPECT_THAT(x.bounds->null_pages, ElementsAre(false, true, false));
+  EXPECT_THAT(x.bounds->null_counts, ElementsAre(0, 2, 0));
+  EXPECT_EQ(x.bounds->order, BoundaryOrder::kAscending);
+  EXPECT_EQ(x.bounds->min_values[1].size(), 0U);
+  EXPECT_EQ(load<int32_t>(x.bounds->max_values[2].data()), 5);
+  EXPECT_EQ(x.offsets->pages[2].first_row, 4U);
+  EXPECT_TRUE(x.offsets->unencoded_bytes.empty());
+  EXPECT_TRUE(x.bounds->nan_counts.empty());
+  const PageIndex::Column& s = *index.find(1);
+  ASSERT_TRUE(s.offsets && s.bounds) << s.defect;
+  EXPECT_THAT(s.bounds->null_pages, ElementsAre(false, false, true));
+  EXPECT_EQ(s.bounds->order, BoundaryOrder::kDescending);
+  EXPECT_THAT(s.offsets->unencoded_bytes, ElementsAre(2, 0, 0));
+  const SizeStatistics sizes = parse_size_statistics(opened.metadata->row_groups()[0].columns[1].size_statistics,
+                                                     opened.metadata->schema().leaf(1));
+  EXPECT_EQ(sizes.unencoded_byte_array_bytes, 2);
 }
 
 TEST(FileWriter, SumsUpLeavesOverAllRowGroups) {

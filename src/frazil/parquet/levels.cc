@@ -20,26 +20,34 @@ constexpr size_t kScratch = 1024;
   throw_corrupt(CorruptError::kNoOffset, "the levels end where {} more are expected", count);
 }
 
-// Eight packed values of at most 8 bits in the low bits of a word become the eight bytes of one.
+// Eight packed values of at most 8 bits in the low bits of a word become the eight bytes of one: the upper four values move to
+// the upper half, then the upper two of each four, then the upper one of each two. x + y * (2^s - 1) moves the part y of x up
+// by s; a shift and an OR would leave it below too, which hurts where it is wider than s: values of more than 4 bits.
 class Spreader {
  public:
   explicit Spreader(unsigned width)
-      : width_(width),
-        halves_(low_mask(4 * width) * 0x0000000100000001),
-        pairs_(low_mask(2 * width) * 0x0001000100010001),
-        bytes_(low_mask(width) * 0x0101010101010101) {}
+      : all_(low_mask(8 * width)),
+        fours_(low_mask(4 * width) << (4 * width)),
+        twos_((low_mask(2 * width) << (2 * width)) * 0x0000000100000001),
+        ones_((low_mask(width) << width) * 0x0001000100010001),
+        by_four_((uint64_t{1} << (32 - 4 * width)) - 1),
+        by_two_((uint64_t{1} << (16 - 2 * width)) - 1),
+        by_one_((uint64_t{1} << (8 - width)) - 1) {}
   uint64_t spread(uint64_t packed) const {
-    packed &= low_mask(8 * width_);
-    packed = (packed | packed << (32 - 4 * width_)) & halves_;
-    packed = (packed | packed << (16 - 2 * width_)) & pairs_;
-    return (packed | packed << (8 - width_)) & bytes_;
+    packed &= all_;
+    packed += (packed & fours_) * by_four_;
+    packed += (packed & twos_) * by_two_;
+    return packed + (packed & ones_) * by_one_;
   }
 
  private:
-  unsigned width_;
-  uint64_t halves_;
-  uint64_t pairs_;
-  uint64_t bytes_;
+  uint64_t all_;
+  uint64_t fours_;
+  uint64_t twos_;
+  uint64_t ones_;
+  uint64_t by_four_;
+  uint64_t by_two_;
+  uint64_t by_one_;
 };
 
 // `count` values of a packed run from value `from` on. Writes up to 7 behind them.

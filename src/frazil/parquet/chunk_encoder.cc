@@ -12,6 +12,7 @@
 #include "frazil/parquet/encode_buffer.h"
 #include "frazil/parquet/encode_kernels.h"
 #include "frazil/parquet/encoding_choice.h"
+#include "frazil/parquet/geospatial_statistics.h"
 #include "frazil/parquet/hybrid_encoder.h"
 #include "frazil/parquet/leaf_source.h"
 #include "frazil/parquet/page_writer.h"
@@ -149,6 +150,10 @@ class ChunkEncoder::Impl {
     if (options_.bloom_filter && leaf.file_type.physical != PhysicalType::kBoolean) {
       bloom_.emplace(options_.bloom_ndv, options_.bloom_fpp, options_.bloom_bytes_max, pool);
     }
+    const LogicalType::Kind kind = leaf.file_type.logical.kind;
+    if (options_.statistics && (kind == LogicalType::Kind::kGeometry || kind == LogicalType::Kind::kGeography)) {
+      geospatial_.emplace(kind);
+    }
     if (leaf.max_repetition > 0) repetition_histogram_.resize(size_t{leaf.max_repetition} + 1);
     if (leaf.max_definition > 1) definition_histogram_.resize(size_t{leaf.max_definition} + 1);
   }
@@ -255,6 +260,7 @@ class ChunkEncoder::Impl {
   uint32_t nans_sought_ = 0;             // entries that were looked at
   EntryMap entry_map_;
   std::optional<BloomFilterBuilder> bloom_;
+  std::optional<GeospatialStatisticsBuilder> geospatial_;
   BoundsBuilder chunk_bounds_;
   PageWriter writer_;
   std::vector<EncodedPage> pages_;
@@ -883,6 +889,10 @@ void ChunkEncoder::Impl::end_page(const PageView& view, EncoderScratch::Parts& s
     }
   }
 
+  if (geospatial_ && !is_numbered) {
+    for (size_t i = 0; i < values.count(); ++i) geospatial_->add(values.bytes.value(i));
+  }
+
   RawPage raw;
   raw.type = is_v2_ ? PageType::kDataV2 : PageType::kData;
   raw.encoding = is_numbered ? dictionary_encoding() : value_count == 0 ? Encoding::kPlain : direct_encoding_;
@@ -977,6 +987,9 @@ EncodedChunk ChunkEncoder::Impl::finish(EncoderScratch::Parts& scratch) {
                                           [&](const auto& known) { return known.encoding == dictionary_encoding(); });
   if (has_dictionary) {
     if (bloom_) bloom_->add(*dictionary_);
+    for (uint32_t number = 0; geospatial_ && number < dictionary_->size(); ++number) {
+      geospatial_->add(dictionary_->value(number));
+    }
     scratch.body.clear();
     dictionary_->append_plain(scratch.body);
     RawPage raw;
@@ -1021,6 +1034,7 @@ EncodedChunk ChunkEncoder::Impl::finish(EncoderScratch::Parts& scratch) {
                            !has_page_of_nans_ && !chunk.pages.empty();
   if (chunk.has_column_index) chunk.boundary_order = order_of_bounds(order_, chunk.pages);
   if (bloom_) chunk.bloom_filter = bloom_->finish();
+  if (geospatial_) chunk.geospatial = geospatial_->finish();
   return chunk;
 }
 

@@ -70,8 +70,7 @@ class DataWriter {
   DataWriter(const DataWriter&) = delete;
   DataWriter& operator=(const DataWriter&) = delete;
 
-  // Columns are matched by field id where the batch has ids, else by name (nested ones too). Column order is free.
-  // A type is taken if each value of it is a value of the table's type (int32 for long, dictionary and view forms, a
+  // Columns are matched by name, and by field id where no name fits, nested ones too (conform.h). A type is taken if each value of it is a value of the table's type (int32 for long, dictionary and view forms, a
   // timestamp of seconds where each one fits, ...). The batch may be kept alive until its rows are encoded. A batch
   // without rows is checked and otherwise ignored.
   //

@@ -1,0 +1,846 @@
+#include "frazil/write/data_writer.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <exception>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "frazil/base/error.h"
+#include "frazil/base/message.h"
+#include "frazil/base/mutex.h"
+#include "frazil/manifest/data_file.h"
+#include "frazil/parquet/chunk_encoder.h"
+#include "frazil/parquet/shred.h"
+#include "frazil/parquet/writer_options.h"
+#include "frazil/runtime/context.h"
+#include "frazil/runtime/task_group.h"
+#include "frazil/spec/arrow_schema.h"
+#include "frazil/write/conform.h"
+#include "frazil/write/data_paths.h"
+#include "frazil/write/deferred_file.h"
+#include "frazil/write/metrics_config.h"
+#include "frazil/write/partition_files.h"
+#include "frazil/write/partition_keys.h"
+#include "frazil/write/scatter.h"
+#include "frazil/write/sort_rows.h"
+#include "frazil/write/staged_batch.h"
+#include "frazil/write/text_codes.h"
+
+namespace frazil::write {
+
+namespace {
+
+constexpr size_t kBufferBytesMax = size_t{64} << 20;
+// Rows of a partition are encoded when so many bytes of them wait; fewer wait on as they came, because an encoder for
+// each column costs more than they do.
+constexpr size_t kEncodeBytesMin = size_t{256} << 10;
+// What is less work than this is done by the calling thread: waking others costs more.
+constexpr int64_t kParallelRowsMin = 16'384;
+// How much of a column one task encodes at least, where a partition is not more.
+constexpr size_t kTaskBytes = size_t{2} << 20;
+// Files begin with this much in memory.
+constexpr size_t kFileMemoryMax = size_t{1} << 20;
+
+uint64_t target_file_bytes(const spec::TableMetadata& metadata, const WriteOptions& options) {
+  constexpr std::string_view kKey = "write.target-file-size-bytes";
+  if (options.target_file_bytes) return std::max<uint64_t>(*options.target_file_bytes, 1);
+  const std::optional<std::string_view> text = metadata.property(kKey);
+  if (!text) return uint64_t{512} << 20;
+  uint64_t bytes = 0;
+  for (char c : *text) {
+    if (c < '0' || c > '9' || bytes > UINT64_MAX / 16) bytes = 0;
+    if (c < '0' || c > '9') break;
+    bytes = bytes * 10 + static_cast<uint64_t>(c - '0');
+  }
+  if (bytes == 0) {
+    throw_error(ErrorKind::kInvalidArgument, "table property {} is no number of bytes: '{}'", kKey, *text);
+  }
+  return bytes;
+}
+
+// What one thread needs while it encodes.
+struct Worker {
+  Worker(const parquet::WriteSchema& schema, MemoryPool& pool) : shredder(schema, pool), scratch(pool) {}
+  parquet::Shredder shredder;
+  parquet::EncoderScratch scratch;
+};
+
+// Rows that become a row group: an encoder a leaf, then its chunk.
+struct RowGroup {
+  explicit RowGroup(size_t leaf_count) : encoders(leaf_count), chunks(leaf_count) {}
+  std::vector<std::optional<parquet::ChunkEncoder>> encoders;
+  std::vector<parquet::EncodedChunk> chunks;
+  int64_t row_count = 0;
+};
+
+// Rows of a partition in one round, for one row group.
+struct Segment {
+  RowGroup* group = nullptr;
+  int64_t begin = 0;  // among the partition's rows of the round
+  int64_t count = 0;
+  bool ends_group = false;
+};
+
+struct Partition {
+  Partition(FileFactory& factory, std::vector<spec::Literal> values) : files(factory, std::move(values)) {}
+
+  PartitionFiles files;
+  int64_t staged_rows = 0;
+  std::vector<std::unique_ptr<RowGroup>> groups;  // in order; those of the round, and at its end the open one
+  std::vector<Segment> segments;
+  std::atomic<size_t> columns_left = 0;
+};
+
+}  // namespace
+
+class DataWriter::Impl {
+ public:
+  Impl(Context& context, spec::TableMetadataPtr metadata, std::shared_ptr<FileSystem> files, WriteOptions options)
+      : context_(context),
+        pool_(context.memory_pool()),
+        metadata_(std::move(metadata)),
+        files_(std::move(files)),
+        options_(std::move(options)),
+        schema_(metadata_->current_schema()),
+        conformer_(schema_, {.fill_missing_columns = options_.fill_missing_columns}, pool_),
+        keys_(metadata_->default_spec(), *schema_, pool_, context.random().next()),
+        paths_(*metadata_, options_.task_id, operation_id()),
+        metrics_(MetricsConfig::from_properties(metadata_->properties, *schema_, metadata_->default_sort_order())),
+        is_sorted_(options_.sort && !metadata_->default_sort_order().is_unsorted()),
+        buffer_bytes_(options_.buffer_bytes != 0 ? options_.buffer_bytes
+                                                 : std::min(kBufferBytesMax, pool_.available_bytes() / 4)) {
+    check_format();
+    if (is_sorted_) sorter_.emplace(metadata_->default_sort_order(), *schema_);
+    make_plan();
+    deferred_.files = files_.get();
+    deferred_.pool = &pool_;
+    deferred_.open_max = std::max<size_t>(options_.open_files_max, 1);
+    deferred_.file_bytes_max = kFileMemoryMax;
+    factory_.emplace(deferred_, paths_, *schema_, metrics_, plan_,
+                     FileFactory::Options{.target_file_bytes = target_file_bytes(*metadata_, options_),
+                                          .publish = {.sync = options_.sync},
+                                          .spec_id = metadata_->default_spec().spec_id,
+                                          .sort_order_id = is_sorted_ ? metadata_->default_sort_order_id : 0});
+    for (const spec::NestedField& field : schema_->fields()) {
+      const spec::TypeKind kind = field.type->kind();
+      const bool is_text = kind == spec::TypeKind::kString || kind == spec::TypeKind::kBinary;
+      text_codes_.push_back(is_text ? std::make_unique<TextCodes>(pool_, context.random().next()) : nullptr);
+    }
+  }
+
+  ~Impl() { abort(); }
+
+  void write(const RecordBatch& batch) {
+    check_open();
+    StagedBatch staged;
+    try {
+      staged.columns = conformer_.conform(batch);
+      staged.row_count = batch.row_count();
+      if (staged.row_count == 0) return;
+      number_texts(staged);
+      if (keys_.is_partitioned()) {
+        staged.partitions = keys_.number_rows(staged.columns, staged.row_count);
+        staged.runs = find_runs(staged.partitions);
+        if (staged.is_runs()) staged.partitions = RowCodes();
+      } else {
+        staged.runs.push_back({0, 0, staged.row_count});
+      }
+    } catch (const Error& error) {
+      // The batch is at fault, and nothing of it was taken.
+      if (error.kind() == ErrorKind::kInvalidArgument || error.kind() == ErrorKind::kUnsupported) throw;
+      abort();
+      throw;
+    } catch (...) {
+      abort();
+      throw;
+    }
+    try {
+      for (const ArrayPtr& column : staged.columns) staged.bytes += row_bytes(*column);
+      // Never two large batches in one round: each alone fits the 32-bit offsets of its columns, both may not.
+      if (!staged_.empty() && staged_bytes_ + staged.bytes > buffer_bytes_ / 2) run_round(false);
+      stage(std::move(staged));
+      if (staged_bytes_ > buffer_bytes_ / 2) run_round(false);
+    } catch (...) {
+      abort();
+      throw;
+    }
+  }
+
+  int64_t row_count() const { return row_count_; }
+
+  std::vector<manifest::DataFile> finish() {
+    check_open();
+    std::vector<manifest::DataFile> all;
+    try {
+      run_round(true);
+      for (auto& partition : partitions_) {
+        if (partition == nullptr) continue;
+        for (manifest::DataFile& file : partition->files.finished()) all.push_back(std::move(file));
+      }
+    } catch (...) {
+      abort();
+      throw;
+    }
+    state_ = State::kFinished;
+    partitions_.clear();
+    return all;
+  }
+
+  void abort() noexcept {
+    if (state_ != State::kOpen) return;
+    state_ = State::kAborted;
+    staged_.clear();
+    for (auto& partition : partitions_) {
+      if (partition != nullptr) partition->files.abort();
+    }
+    partitions_.clear();
+    factory_->remove_published();
+  }
+
+ private:
+  enum class State : uint8_t { kOpen, kAborted, kFinished };
+
+  // ---- Making
+
+  void check_open() const {
+    if (state_ == State::kOpen) return;
+    throw_error(ErrorKind::kInvalidArgument, "the writer is {}", state_ == State::kAborted ? "aborted" : "finished");
+  }
+
+  void check_format() const {
+    const std::optional<std::string_view> format = metadata_->property("write.format.default");
+    std::string lower(format.value_or("parquet"));
+    for (char& c : lower) {
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    if (lower != "parquet") {
+      throw_error(ErrorKind::kUnsupported, "the table wants its data as {}; Frazil writes Parquet alone", *format);
+    }
+  }
+
+  std::string operation_id() {
+    return options_.operation_id.empty() ? to_string(context_.random().uuid_v4()) : options_.operation_id;
+  }
+
+  void make_plan() {
+    std::vector<Field> fields;
+    for (size_t i = 0; i < schema_->fields().size(); ++i) {
+      const spec::NestedField& field = schema_->fields()[i];
+      if (field.type->kind() == spec::TypeKind::kUnknown) continue;  // not stored
+      fields.push_back(spec::to_arrow_field(field));
+      file_columns_.push_back(i);
+    }
+    parquet::WriterOptions options = parquet::options_from_properties(metadata_->properties);
+    plan_ = std::make_shared<const parquet::WritePlan>(frazil::Schema::make(std::move(fields)), std::move(options));
+  }
+
+  // ---- Staging
+
+  // One task a column of text, where there is enough to do.
+  void number_texts(StagedBatch& staged) {
+    staged.dictionary_ids.assign(staged.columns.size(), 0);
+    std::vector<size_t> texts;
+    for (size_t i = 0; i < text_codes_.size(); ++i) {
+      if (text_codes_[i] != nullptr) texts.push_back(i);
+    }
+    const auto number = [&](size_t column) {
+      TextCodes& codes = *text_codes_[column];
+      staged.columns[column] = codes.encode(staged.columns[column]);
+      if (codes.is_encoded()) staged.dictionary_ids[column] = codes.dictionary_id();
+    };
+    if (staged.row_count < kParallelRowsMin || texts.size() < 2) {
+      for (size_t column : texts) number(column);
+      return;
+    }
+    TaskGroup group(context_.thread_pool());
+    for (size_t column : texts) group.run([&number, column] { number(column); });
+    group.wait();
+  }
+
+  void stage(StagedBatch staged) {
+    if (keys_.count() > partitions_.size()) partitions_.resize(keys_.count());
+    if (staged.is_runs()) {
+      for (const RowRun& run : staged.runs) partition(run.partition).staged_rows += run.count;
+    } else {
+      std::vector<int64_t> counts(keys_.count(), 0);
+      visit_codes(staged.partitions, [&](const auto* partitions) {
+        for (int64_t i = 0; i < staged.row_count; ++i) ++counts[partitions[i]];
+      });
+      for (uint32_t p = 0; p < counts.size(); ++p) {
+        if (counts[p] != 0) partition(p).staged_rows += counts[p];
+      }
+    }
+    row_count_ += staged.row_count;
+    staged_rows_ += staged.row_count;
+    staged_bytes_ += staged.bytes;
+    staged_.push_back(std::move(staged));
+  }
+
+  Partition& partition(uint32_t number) {
+    auto& place = partitions_[number];
+    if (place == nullptr) place = std::make_unique<Partition>(*factory_, keys_.tuple(number));
+    return *place;
+  }
+
+  // ---- Rounds: what is staged is encoded, but for rows of partitions that have too few.
+
+  size_t bytes_of(int64_t rows) const {
+    return staged_rows_ == 0 ? 0
+                             : static_cast<size_t>(static_cast<double>(staged_bytes_) * static_cast<double>(rows) /
+                                                   static_cast<double>(staged_rows_));
+  }
+
+  void run_round(bool is_last) {
+    if (!staged_.empty()) {
+      std::vector<uint32_t> order;
+      const size_t wanted_count = choose(is_last, order);
+      if (wanted_count != 0) {
+        distribute(order, wanted_count, is_last);
+        for (auto& codes : text_codes_) {
+          if (codes != nullptr) codes->end_round(!staged_.empty());
+        }
+      }
+    }
+    if (is_last) {
+      finish_all();
+    } else {
+      relieve();
+    }
+  }
+
+  // Every partition with staged rows, those to encode now in front. Gives how many these are.
+  size_t choose(bool is_last, std::vector<uint32_t>& order) {
+    for (uint32_t p = 0; p < partitions_.size(); ++p) {
+      if (partitions_[p] != nullptr && partitions_[p]->staged_rows != 0) order.push_back(p);
+    }
+    if (is_last) return order.size();
+    const auto rows_of = [&](uint32_t p) { return partitions_[p]->staged_rows; };
+    const auto first_waiting = std::partition(order.begin(), order.end(), [&](uint32_t p) {
+      return (!is_sorted_ && has_open_group(*partitions_[p])) || bytes_of(rows_of(p)) >= encode_bytes_min();
+    });
+    // What stays must leave room for what comes: else the largest of it goes too.
+    std::sort(first_waiting, order.end(), [&](uint32_t a, uint32_t b) {
+      return rows_of(a) != rows_of(b) ? rows_of(a) > rows_of(b) : a < b;
+    });
+    int64_t waiting = 0;
+    for (auto p = first_waiting; p != order.end(); ++p) waiting += rows_of(*p);
+    auto wanted_end = first_waiting;
+    while (wanted_end != order.end() && bytes_of(waiting) > buffer_bytes_ / 4) waiting -= rows_of(*wanted_end++);
+    std::sort(order.begin(), wanted_end);
+    return static_cast<size_t>(wanted_end - order.begin());
+  }
+
+  // Sorted files end with the round that writes them: each partition waits as long as there is room.
+  size_t encode_bytes_min() const { return is_sorted_ ? buffer_bytes_ : kEncodeBytesMin; }
+
+  static bool has_open_group(const Partition& partition) { return !partition.groups.empty(); }
+
+  // Cuts the staged rows of a partition into row groups. `keep_open`: the last one may go on in the next round.
+  void cut(Partition& partition, bool keep_open) {
+    const int64_t rows_max = rows_per_group();
+    partition.segments.clear();
+    bool is_open = has_open_group(partition);
+    for (int64_t begin = 0; begin < partition.staged_rows;) {
+      if (!is_open) partition.groups.push_back(std::make_unique<RowGroup>(plan_->leaves().size()));
+      RowGroup& group = *partition.groups.back();
+      // A group that is full by now (rows may be larger than they were) ends with one more row.
+      const int64_t room = std::max<int64_t>(rows_max - group.row_count, 1);
+      const int64_t count = std::min(partition.staged_rows - begin, room);
+      group.row_count += count;
+      const bool is_last = begin + count == partition.staged_rows;
+      const bool ends = group.row_count >= rows_max || (is_last && !keep_open);
+      partition.segments.push_back({&group, begin, count, ends});
+      begin += count;
+      is_open = !ends;
+    }
+  }
+
+  // Row groups end by rows, and before a file could pass its target far; by bytes they end between rounds.
+  int64_t rows_per_group() const {
+    const size_t row_size = std::max<size_t>(bytes_of(staged_rows_) / static_cast<size_t>(staged_rows_), 1);
+    const uint64_t target = factory_->options().target_file_bytes;
+    // A plain byte becomes a quarter of one, if it comes to that.
+    const uint64_t by_target = std::max<uint64_t>(target / row_size, 1) * 4;
+    return static_cast<int64_t>(std::min(static_cast<uint64_t>(plan_->options().row_group_rows), by_target));
+  }
+
+  void distribute(std::vector<uint32_t>& order, size_t wanted_count, bool is_last) {
+    const std::span<const uint32_t> wanted(order.data(), wanted_count);
+    const std::span<const uint32_t> waiting(order.data() + wanted_count, order.size() - wanted_count);
+    StagedBatch held;
+    held.columns.resize(schema_->fields().size());
+    held.dictionary_ids = shared_dictionaries();
+    for (uint32_t p : waiting) {
+      held.runs.push_back({p, held.row_count, partitions_[p]->staged_rows});
+      held.row_count += partitions_[p]->staged_rows;
+    }
+    const bool is_parallel = staged_rows_ >= kParallelRowsMin;
+    if (is_sorted_) {
+      distribute_sorted(order, wanted, held, is_parallel);
+    } else {
+      for (uint32_t p : wanted) {
+        Partition& partition = *partitions_[p];
+        // Of few rows an open row group would cost more than it holds.
+        const bool keep_open =
+            !is_last && (has_open_group(partition) || bytes_of(partition.staged_rows) >= kEncodeBytesMin);
+        cut(partition, keep_open);
+        partition.columns_left = file_columns_.size();
+      }
+      const bool is_sliced = held.row_count == 0 && std::all_of(staged_.begin(), staged_.end(),
+                                                                [](const StagedBatch& b) { return b.is_runs(); });
+      if (is_sliced) {
+        encode_slices(wanted, is_last, is_parallel);
+      } else {
+        encode_scattered(order, wanted, is_last, held, is_parallel);
+      }
+    }
+    for (uint32_t p : wanted) {
+      partitions_[p]->staged_rows = 0;
+      partitions_[p]->segments.clear();
+    }
+    staged_.clear();
+    staged_rows_ = held.row_count;
+    staged_bytes_ = 0;
+    if (held.row_count != 0) {
+      for (size_t c = 0; c < held.columns.size(); ++c) {
+        if (held.columns[c] == nullptr) {  // not in files
+          held.columns[c] = make_null_array(spec::to_arrow_type(*schema_->fields()[c].type), held.row_count, pool_);
+        }
+        held.bytes += row_bytes(*held.columns[c]);
+      }
+      staged_bytes_ = held.bytes;
+      staged_.push_back(std::move(held));
+    }
+  }
+
+  // By column: the dictionary that all staged batches share, 0 if they do not.
+  std::vector<uint64_t> shared_dictionaries() const {
+    std::vector<uint64_t> ids = staged_.front().dictionary_ids;
+    for (const StagedBatch& batch : staged_) {
+      for (size_t c = 0; c < ids.size(); ++c) {
+        if (batch.dictionary_ids[c] != ids[c]) ids[c] = 0;
+      }
+    }
+    return ids;
+  }
+
+  // Tasks of one step, run at once or on the context's threads.
+  class Tasks {
+   public:
+    Tasks(Context& context, bool is_parallel) {
+      if (is_parallel) group_.emplace(context.thread_pool());
+    }
+    void run(Task task, TaskPriority priority = TaskPriority::kNormal) {
+      if (group_) {
+        group_->run(std::move(task), priority);
+      } else {
+        task();
+      }
+    }
+    void wait() {
+      if (group_) group_->wait();
+    }
+
+   private:
+    std::optional<TaskGroup> group_;
+  };
+
+  std::vector<size_t> columns_by_size() const {
+    std::vector<size_t> sizes(file_columns_.size(), 0);
+    std::vector<size_t> places(file_columns_.size());
+    for (size_t i = 0; i < places.size(); ++i) {
+      places[i] = i;
+      for (const StagedBatch& batch : staged_) sizes[i] += row_bytes(*batch.columns[file_columns_[i]]);
+    }
+    std::sort(places.begin(), places.end(), [&](size_t a, size_t b) {
+      return sizes[a] != sizes[b] ? sizes[a] > sizes[b] : a < b;
+    });
+    return places;
+  }
+
+  // The positions that nested columns are gathered by; empty if there are none.
+  Buffer positions_if_nested(const Placement& placement) {
+    for (size_t column : file_columns_) {
+      if (is_gathered(*staged_.front().columns[column]->type)) return gather_positions(staged_, placement, pool_);
+    }
+    return {};
+  }
+
+  Placement place(const std::vector<uint32_t>& order, size_t wanted_count) const {
+    std::vector<int64_t> counts(partitions_.size(), 0);
+    for (uint32_t p : order) counts[p] = partitions_[p]->staged_rows;
+    return Placement(order, wanted_count, counts);
+  }
+
+  // A column that is distributed, and the parts of it that threads encode.
+  struct ColumnWork {
+    size_t place = 0;
+    ArrayPtr rows;
+    std::vector<std::span<const uint32_t>> parts;  // of the partitions
+    std::atomic<size_t> parts_begun = 0;
+    std::atomic<size_t> parts_done = 0;
+  };
+
+  void encode_scattered(const std::vector<uint32_t>& order, std::span<const uint32_t> wanted, bool is_last,
+                        StagedBatch& held, bool is_parallel) {
+    const Placement placement = place(order, wanted.size());
+    const Buffer positions = positions_if_nested(placement);
+    const std::vector<size_t> places = columns_by_size();
+    // As many lanes as threads take a column each. Threads that have none help with one that is begun, and so does its
+    // lane, which takes the next one only then: few columns are in memory at once.
+    const size_t lanes = is_parallel ? std::min(context_.thread_count(), places.size()) : 1;
+    std::atomic<size_t> columns_begun = 0;
+    Tasks tasks(context_, is_parallel);
+    for (size_t lane = 0; lane < lanes; ++lane) {
+      tasks.run([&] {
+        for (size_t next = columns_begun++; next < places.size(); next = columns_begun++) {
+          auto work = std::make_shared<ColumnWork>();
+          work->place = places[next];
+          const size_t column = file_columns_[work->place];
+          std::array<ArrayPtr, 2> arrays = scatter(
+              staged_, column, placement, {positions.as<uint32_t>(), positions.size() / sizeof(uint32_t)}, pool_);
+          work->rows = std::move(arrays[0]);
+          held.columns[column] = std::move(arrays[1]);
+          work->parts = parts_of(wanted, placement, row_bytes(*work->rows));
+          const size_t helpers = is_parallel ? std::min(work->parts.size() - 1, context_.thread_count()) : 0;
+          for (size_t i = 0; i < helpers; ++i) {
+            tasks.run([this, work, &placement, is_last] { encode_parts(*work, placement, is_last); },
+                      TaskPriority::kHigh);
+          }
+          encode_parts(*work, placement, is_last);
+        }
+      });
+    }
+    tasks.wait();
+  }
+
+  // Neighbouring partitions together, so that a part is about kTaskBytes of the column.
+  std::vector<std::span<const uint32_t>> parts_of(std::span<const uint32_t> wanted, const Placement& placement,
+                                                  size_t column_bytes) const {
+    const size_t part_count = std::max<size_t>(1, column_bytes / kTaskBytes);
+    const int64_t rows_a_part = placement.first_rows() / static_cast<int64_t>(part_count) + 1;
+    std::vector<std::span<const uint32_t>> parts;
+    for (size_t begin = 0; begin < wanted.size();) {
+      size_t end = begin;
+      for (int64_t rows = 0; end < wanted.size() && rows < rows_a_part;)
+        rows += partitions_[wanted[end++]]->staged_rows;
+      parts.push_back(wanted.subspan(begin, end - begin));
+      begin = end;
+    }
+    return parts;
+  }
+
+  void encode_parts(ColumnWork& work, const Placement& placement, bool is_last) {
+    for (size_t next = work.parts_begun++; next < work.parts.size(); next = work.parts_begun++) {
+      with_worker([&](Worker& worker) {
+        for (uint32_t p : work.parts[next]) {
+          Array piece = *work.rows;
+          if (piece.null_count != 0) piece.null_count = kUnknownNullCount;
+          for (const Segment& segment : partitions_[p]->segments) {
+            piece.offset = placement.start(p) + segment.begin;
+            piece.length = segment.count;
+            encode_piece(work.place, piece, segment, worker);
+            end_segment(work.place, segment, worker);
+          }
+          column_done(*partitions_[p], is_last);
+        }
+      });
+      // Helpers that come late still hold `work`, but not its memory.
+      if (++work.parts_done == work.parts.size()) work.rows = nullptr;
+    }
+  }
+
+  // Every batch is runs and nothing waits: pieces are slices of what came.
+  void encode_slices(std::span<const uint32_t> wanted, bool is_last, bool is_parallel) {
+    std::vector<std::vector<std::pair<const StagedBatch*, RowRun>>> runs(partitions_.size());
+    for (const StagedBatch& batch : staged_) {
+      for (const RowRun& run : batch.runs) runs[run.partition].emplace_back(&batch, run);
+    }
+    Tasks tasks(context_, is_parallel);
+    for (size_t place : columns_by_size()) {
+      for (uint32_t p : wanted) {
+        tasks.run([this, &runs, place, p, is_last] {
+          with_worker([&](Worker& worker) {
+            auto run = runs[p].begin();
+            int64_t taken = 0;  // of *run
+            for (const Segment& segment : partitions_[p]->segments) {
+              for (int64_t left = segment.count; left > 0;) {
+                const int64_t count = std::min(left, run->second.count - taken);
+                Array piece = *run->first->columns[file_columns_[place]];
+                if (piece.null_count != 0) piece.null_count = kUnknownNullCount;
+                piece.offset += run->second.begin + taken;
+                piece.length = count;
+                encode_piece(place, piece, segment, worker);
+                left -= count;
+                taken += count;
+                if (taken == run->second.count) {
+                  ++run;
+                  taken = 0;
+                }
+              }
+              end_segment(place, segment, worker);
+            }
+            column_done(*partitions_[p], is_last);
+          });
+        });
+      }
+    }
+    tasks.wait();
+  }
+
+  void encode_piece(size_t place, const Array& piece, const Segment& segment, Worker& worker) {
+    worker.shredder.shred(place, piece, [&](size_t leaf, const parquet::LeafPiece& values) {
+      std::optional<parquet::ChunkEncoder>& encoder = segment.group->encoders[leaf];
+      if (!encoder) encoder.emplace(plan_->leaves()[leaf], plan_->chunk_options()[leaf], pool_);
+      encoder->write(values, worker.scratch);
+    });
+  }
+
+  void end_segment(size_t place, const Segment& segment, Worker& worker) {
+    if (!segment.ends_group) return;
+    const parquet::SchemaNode& node = plan_->schema().column_node(place);
+    for (size_t leaf = node.first_leaf; leaf < node.first_leaf + node.leaf_count; ++leaf)
+      end_leaf(*segment.group, leaf, worker);
+  }
+
+  static void end_leaf(RowGroup& group, size_t leaf, Worker& worker) {
+    group.chunks[leaf] = group.encoders[leaf]->finish(worker.scratch);
+    group.encoders[leaf].reset();
+  }
+
+  // The thread that did the last column of a partition writes what ended.
+  void column_done(Partition& partition, bool is_last) {
+    if (--partition.columns_left != 0) return;
+    write_ended_groups(partition);
+    if (is_last) partition.files.finish();
+  }
+
+  static bool is_ended(const RowGroup& group) { return !group.encoders.empty() && !group.encoders.front(); }
+
+  static void write_ended_groups(Partition& partition) {
+    size_t ended = 0;
+    while (ended < partition.groups.size() && is_ended(*partition.groups[ended])) {
+      RowGroup& group = *partition.groups[ended++];
+      partition.files.append_row_group(group.row_count, std::move(group.chunks));
+    }
+    partition.groups.erase(partition.groups.begin(), partition.groups.begin() + static_cast<std::ptrdiff_t>(ended));
+  }
+
+  // ---- Sorted files: each partition's rows of the round become files of their own.
+
+  void distribute_sorted(const std::vector<uint32_t>& order, std::span<const uint32_t> wanted, StagedBatch& held,
+                         bool is_parallel) {
+    const Placement placement = place(order, wanted.size());
+    const Buffer positions = positions_if_nested(placement);
+    std::vector<ArrayPtr> columns(schema_->fields().size());
+    Tasks tasks(context_, is_parallel);
+    for (size_t column = 0; column < columns.size(); ++column) {
+      tasks.run([&, column] {
+        std::array<ArrayPtr, 2> arrays =
+            scatter(staged_, column, placement, {positions.as<uint32_t>(), positions.size() / sizeof(uint32_t)}, pool_);
+        columns[column] = std::move(arrays[0]);
+        held.columns[column] = std::move(arrays[1]);
+      });
+    }
+    tasks.wait();
+    for (uint32_t p : wanted) {
+      tasks.run([&, p] {
+        std::vector<ArrayPtr> rows;
+        for (const ArrayPtr& column : columns) {
+          rows.push_back(column->slice(placement.start(p), partitions_[p]->staged_rows));
+        }
+        rows = sorter_->sort(rows, pool_);
+        std::vector<ArrayPtr> stored;
+        std::vector<Field> fields;
+        for (size_t i = 0; i < file_columns_.size(); ++i) {
+          stored.push_back(rows[file_columns_[i]]);
+          fields.push_back(plan_->schema().arrow_schema()->field(i));
+          fields.back().type = stored.back()->type;
+        }
+        write_sorted(*partitions_[p], RecordBatch(frazil::Schema::make(std::move(fields)), partitions_[p]->staged_rows,
+                                                  std::move(stored)));
+      });
+    }
+    tasks.wait();
+  }
+
+  void write_sorted(Partition& partition, const RecordBatch& batch) {
+    const int64_t rows_max = rows_per_group();
+    for (int64_t begin = 0; begin < batch.row_count(); begin += rows_max) {
+      partition.files.write(batch.slice(begin, std::min(rows_max, batch.row_count() - begin)));
+      if (partition.files.file_bytes() >= factory_->options().target_file_bytes) partition.files.finish();
+    }
+    partition.files.finish();
+  }
+
+  // ---- Between rounds, and at the end
+
+  size_t estimate(const RowGroup& group) const {
+    size_t bytes = 0;
+    for (const auto& encoder : group.encoders) bytes += encoder ? encoder->encoded_bytes_estimate() : 0;
+    return bytes;
+  }
+  static size_t memory(const RowGroup& group) {
+    size_t bytes = 0;
+    for (const auto& encoder : group.encoders) bytes += encoder ? encoder->buffered_bytes() : 0;
+    return bytes;
+  }
+
+  // Ends the open row groups of `chosen`, and with `finish_files` their files.
+  void end_groups(std::span<const uint32_t> chosen, bool finish_files) {
+    int64_t rows = 0;
+    for (uint32_t p : chosen) {
+      if (has_open_group(*partitions_[p])) rows += partitions_[p]->groups.back()->row_count;
+    }
+    Tasks tasks(context_, rows >= kParallelRowsMin || chosen.size() > 8);
+    for (uint32_t p : chosen) {
+      tasks.run([this, p, finish_files] {
+        Partition& partition = *partitions_[p];
+        if (has_open_group(partition)) {
+          with_worker([&](Worker& worker) {
+            RowGroup& group = *partition.groups.back();
+            for (size_t leaf = 0; leaf < group.encoders.size(); ++leaf) end_leaf(group, leaf, worker);
+          });
+          write_ended_groups(partition);
+        }
+        if (finish_files) partition.files.finish();
+      });
+    }
+    tasks.wait();
+  }
+
+  void finish_all() {
+    std::vector<uint32_t> open;
+    for (uint32_t p = 0; p < partitions_.size(); ++p) {
+      if (partitions_[p] == nullptr) continue;
+      if (has_open_group(*partitions_[p]) || partitions_[p]->files.has_open_file()) open.push_back(p);
+    }
+    end_groups(open, true);
+  }
+
+  void relieve() {
+    // Row groups that are full, or whose file is.
+    std::vector<std::pair<size_t, uint32_t>> open;  // memory, partition
+    std::vector<uint32_t> full;
+    size_t total = 0;
+    for (uint32_t p = 0; p < partitions_.size(); ++p) {
+      if (partitions_[p] == nullptr || !has_open_group(*partitions_[p])) continue;
+      const RowGroup& group = *partitions_[p]->groups.back();
+      const size_t bytes = estimate(group);
+      if (bytes >= plan_->options().row_group_bytes ||
+          partitions_[p]->files.file_bytes() + bytes >= factory_->options().target_file_bytes) {
+        full.push_back(p);
+      } else {
+        open.emplace_back(memory(group), p);
+        total += open.back().first;
+      }
+    }
+    // Past the budget the largest go, until half of it is free.
+    if (total > buffer_bytes_ / 4) {
+      std::sort(open.begin(), open.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+      for (auto [bytes, p] : open) {
+        if (total <= buffer_bytes_ / 8) break;
+        full.push_back(p);
+        total -= bytes;
+      }
+    }
+    if (!full.empty()) end_groups(full, false);
+    spill_files();
+  }
+
+  // Files in memory past the budget are opened, the largest first; when that would be too many, the largest open one is
+  // finished for it.
+  void spill_files() {
+    if (deferred_.bytes <= buffer_bytes_ / 4) return;
+    std::vector<Partition*> in_memory;
+    for (auto& partition : partitions_) {
+      if (partition != nullptr && partition->files.memory_bytes() != 0) in_memory.push_back(partition.get());
+    }
+    std::sort(in_memory.begin(), in_memory.end(),
+              [](const Partition* a, const Partition* b) { return a->files.memory_bytes() > b->files.memory_bytes(); });
+    for (Partition* partition : in_memory) {
+      if (deferred_.bytes <= buffer_bytes_ / 8) return;
+      if (deferred_.open >= deferred_.open_max) finish_largest_open_file();
+      partition->files.open_file();
+    }
+  }
+
+  void finish_largest_open_file() {
+    Partition* largest = nullptr;
+    for (auto& partition : partitions_) {
+      if (partition == nullptr || !partition->files.is_file_opened()) continue;
+      if (largest == nullptr || partition->files.file_bytes() > largest->files.file_bytes()) largest = partition.get();
+    }
+    if (largest != nullptr) largest->files.finish();
+  }
+
+  // ---- Workers
+
+  template <typename Work>
+  void with_worker(const Work& work) {
+    std::unique_ptr<Worker> worker;
+    {
+      const MutexLock lock(mutex_);
+      if (!workers_.empty()) {
+        worker = std::move(workers_.back());
+        workers_.pop_back();
+      }
+    }
+    if (worker == nullptr) worker = std::make_unique<Worker>(plan_->schema(), pool_);
+    work(*worker);  // after an exception nobody needs the worker
+    const MutexLock lock(mutex_);
+    workers_.push_back(std::move(worker));
+  }
+
+  Context& context_;
+  MemoryPool& pool_;
+  const spec::TableMetadataPtr metadata_;
+  const std::shared_ptr<FileSystem> files_;
+  const WriteOptions options_;
+  const spec::SchemaPtr schema_;
+  Conformer conformer_;
+  PartitionKeys keys_;
+  DataPaths paths_;
+  MetricsConfig metrics_;
+  const bool is_sorted_;
+  const size_t buffer_bytes_;
+  std::optional<RowSorter> sorter_;
+  std::vector<size_t> file_columns_;  // of the plan's columns, their place in the schema
+  parquet::WritePlanPtr plan_;
+  DeferredFiles deferred_;
+  std::optional<FileFactory> factory_;
+  std::vector<std::unique_ptr<TextCodes>> text_codes_;  // of the schema's columns; nullptr: no text
+
+  State state_ = State::kOpen;
+  int64_t row_count_ = 0;
+  std::vector<StagedBatch> staged_;
+  int64_t staged_rows_ = 0;
+  size_t staged_bytes_ = 0;
+  std::vector<std::unique_ptr<Partition>> partitions_;  // by number; nullptr: no rows yet
+
+  Mutex mutex_;
+  std::vector<std::unique_ptr<Worker>> workers_ GUARDED_BY(mutex_);
+};
+
+DataWriter::DataWriter(Context& context, spec::TableMetadataPtr metadata, std::shared_ptr<FileSystem> files,
+                       WriteOptions options)
+    : impl_(std::make_unique<Impl>(context, std::move(metadata), std::move(files), std::move(options))) {}
+DataWriter::~DataWriter() = default;
+
+void DataWriter::write(const RecordBatch& batch) {
+  impl_->write(batch);
+}
+int64_t DataWriter::row_count() const {
+  return impl_->row_count();
+}
+std::vector<manifest::DataFile> DataWriter::finish() {
+  return impl_->finish();
+}
+void DataWriter::abort() noexcept {
+  impl_->abort();
+}
+
+}  // namespace frazil::write

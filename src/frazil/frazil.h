@@ -3,6 +3,7 @@
 
 #include "frazil/base/error.h"
 #include "frazil/columnar/array.h"
+#include "frazil/columnar/builders.h"
 #include "frazil/columnar/c_data.h"
 #include "frazil/columnar/type.h"
 #include "frazil/runtime/context.h"

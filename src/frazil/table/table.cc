@@ -121,6 +121,10 @@ ScanBuilder Table::scan() const {
   return ScanBuilder(*context_, loaded_.metadata, files_);
 }
 
+Append Table::append(AppendOptions options) const {
+  return Append(*context_, std::make_shared<const catalog::LoadedTable>(loaded_), files_, std::move(options));
+}
+
 CatalogHandle::CatalogHandle(Context& context, std::unique_ptr<catalog::Catalog> catalog)
     : context_(&context), catalog_(std::move(catalog)) {}
 

@@ -20,6 +20,7 @@
 #include "frazil/io/file_systems.h"
 #include "frazil/predicate/predicate.h"
 #include "frazil/scan/scan.h"
+#include "frazil/table/append.h"
 
 namespace frazil {
 
@@ -80,6 +81,8 @@ class Table {
   const IoCounters& io_counters() const { return files_->counters(); }
 
   ScanBuilder scan() const;
+  // Throws what write::DataWriter's constructor throws; Error(kUnsupported) for a table that nothing can be committed to.
+  Append append(AppendOptions options = {}) const;
 
  private:
   Context* context_;

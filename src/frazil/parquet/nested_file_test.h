@@ -51,8 +51,10 @@ struct Shredded {
 
 class NestedFile {
  public:
+  // Nodes above are structs of one field: levels get high, and files do not get large.
+  static constexpr int kBranchingDepth = 6;
   struct Options {
-    int depth = 6;
+    int depth = kBranchingDepth;
     int columns = 3;
     size_t rows = 200;
   };
@@ -124,6 +126,11 @@ class NestedFile {
     NestedNode node;
     node.name = std::move(name);
     node.optional = pick(0, 1) == 1;
+    if (depth > kBranchingDepth) {
+      node.kind = Kind::kStruct;
+      node.children.push_back(make_node(depth - 1, "f", true));
+      return node;
+    }
     const int choice = depth <= 1 ? pick(0, 2) : pick(0, 11);
     switch (choice) {
       case 0:

@@ -1,5 +1,5 @@
 # The layers from the bottom up. A layer may include only what it lists; tools/check_layers.py fails on anything else.
-frazil_layer(base LIBRARIES fmt::fmt ZLIB::ZLIB)
+frazil_layer(base LIBRARIES fmt::fmt PkgConfig::libdeflate)
 frazil_layer(memory THREADS DEPENDS base LIBRARIES Threads::Threads)
 frazil_layer(runtime THREADS DEPENDS base memory LIBRARIES Threads::Threads)
 frazil_layer(columnar DEPENDS base memory LIBRARIES PkgConfig::xxhash)

@@ -11,7 +11,4 @@ namespace frazil {
 //   crc32(b, crc32(a)) == crc32(ab)
 uint32_t crc32(std::span<const std::byte> bytes, uint32_t previous = 0) noexcept;
 
-// The checksum of ab from those of a and b, without their bytes: for parts that were summed in parallel.
-uint32_t combine_crc32(uint32_t first, uint32_t second, uint64_t second_byte_size) noexcept;
-
 }  // namespace frazil

@@ -113,13 +113,23 @@ const std::byte* ChunkPages::fetch(uint64_t offset, size_t size, MemorySource& m
   const auto chunk_left = static_cast<size_t>(range_.end - offset);
   const size_t wanted = std::min(std::max(size, options_.window_bytes), chunk_left);
   size_t kept = 0;  // bytes that the window has already
+  if (window_size_ > 0 && offset >= window_offset_ && offset < window_offset_ + window_size_) {
+    kept = static_cast<size_t>(window_offset_ + window_size_ - offset);
+  }
   if (window_.capacity() < size) {
-    window_size_ = 0;
-    if (!memory.allocate(window_, wanted)) return nullptr;
-  } else if (window_size_ > 0 && offset >= window_offset_ && offset < window_offset_ + window_size_) {
-    const auto skipped = static_cast<size_t>(offset - window_offset_);
-    kept = window_size_ - skipped;
-    std::memmove(window_.data(), window_.data() + skipped, kept);
+    // Both blocks for a moment, if there is room for them: else what the old one has is read again.
+    Block larger;
+    if (kept > 0 && memory.allocate(larger, wanted)) {
+      std::memcpy(larger.data(), window_.data() + (window_size_ - kept), kept);
+      memory.free(window_);
+      window_ = std::move(larger);
+    } else {
+      kept = 0;
+      window_size_ = 0;
+      if (!memory.allocate(window_, wanted)) return nullptr;
+    }
+  } else if (kept > 0) {
+    std::memmove(window_.data(), window_.data() + (window_size_ - kept), kept);
   }
   const size_t filled = std::min(window_.capacity(), chunk_left);
   window_size_ = 0;  // until the read has succeeded
@@ -158,15 +168,11 @@ bool ChunkPages::read_header(MemorySource& memory) {
   return true;
 }
 
-bool ChunkPages::decompress(std::span<const std::byte> compressed, size_t size, MemorySource& memory) {
-  if (size > decompressed_bytes_max(codec_, compressed.size())) {
-    throw_corrupt(position_, "page: {} bytes of {} cannot become {}", compressed.size(), to_string(codec_), size);
-  }
-  if (page_buffer_.capacity() < size && !memory.allocate(page_buffer_, size)) return false;
+bool ChunkPages::decompress(std::span<const std::byte> compressed, std::span<std::byte> target, MemorySource& memory) {
   // The contexts of a codec are charged to the pool itself when they are made: the promise makes room for them.
   for (size_t context_bytes = kContextBytesFirst;; context_bytes *= 4) {
     try {
-      decompressor_->decompress(to_codec(codec_), compressed, {page_buffer_.data(), size});
+      decompressor_->decompress(to_codec(codec_), compressed, target);
       return true;
     } catch (const CorruptError& error) {
       throw_corrupt(position_, "page: {}", error.message());
@@ -177,7 +183,8 @@ bool ChunkPages::decompress(std::span<const std::byte> compressed, size_t size, 
   }
 }
 
-bool ChunkPages::read_payload(MemorySource& memory) {
+// Decompressed to `target` if it is not nullptr.
+bool ChunkPages::read_payload(std::byte* target, MemorySource& memory) {
   const PageHeader& header = page_.header;
   const auto compressed_size = static_cast<size_t>(header.compressed_size);
   auto uncompressed_size = static_cast<size_t>(header.uncompressed_size);
@@ -209,8 +216,22 @@ bool ChunkPages::read_payload(MemorySource& memory) {
     // No values: some codecs need a few bytes to say so, and some writers leave even these out.
     page_.values = payload.first(0);
   } else {
-    if (!decompress(payload, uncompressed_size, memory)) return false;
-    page_.values = {page_buffer_.data(), uncompressed_size};
+    if (uncompressed_size > decompressed_bytes_max(codec_, payload.size())) {
+      throw_corrupt(position_, "page: {} bytes of {} cannot become {}", payload.size(), to_string(codec_),
+                    uncompressed_size);
+    }
+    if (target == nullptr) {
+      // The block of a dictionary stays with it: it is no larger than need be.
+      const bool is_too_large = header.type == PageType::kDictionary &&
+                                page_buffer_.bytes_in_use() > MemoryPool::block_bytes(uncompressed_size);
+      if ((is_too_large || page_buffer_.capacity() < uncompressed_size) &&
+          !memory.allocate(page_buffer_, uncompressed_size)) {
+        return false;
+      }
+      target = page_buffer_.data();
+    }
+    if (!decompress(payload, {target, uncompressed_size}, memory)) return false;
+    page_.values = {target, uncompressed_size};
   }
   return true;
 }
@@ -228,7 +249,22 @@ ChunkPages::Status ChunkPages::load(MemorySource& memory) {
   if (is_loaded_) return Status::kPage;
   const Status status = load_header(memory);
   if (status != Status::kPage) return status;
-  if (!read_payload(memory)) return Status::kNeedMemory;
+  if (!read_payload(nullptr, memory)) return Status::kNeedMemory;
+  is_loaded_ = true;
+  return Status::kPage;
+}
+
+std::optional<size_t> ChunkPages::compressed_values_bytes() const {
+  const PageHeader& header = page_.header;
+  const bool is_v2 = header.type == PageType::kDataV2;
+  if (codec_ == CompressionCodec::kUncompressed || (is_v2 && !header.is_compressed)) return std::nullopt;
+  const auto bytes = static_cast<size_t>(header.uncompressed_size);
+  return is_v2 ? bytes - static_cast<size_t>(header.definition_size) - static_cast<size_t>(header.repetition_size)
+               : bytes;
+}
+
+ChunkPages::Status ChunkPages::load_to(std::byte* target, MemorySource& memory) {
+  if (!read_payload(target, memory)) return Status::kNeedMemory;
   is_loaded_ = true;
   return Status::kPage;
 }
@@ -246,6 +282,25 @@ void ChunkPages::jump(uint64_t offset) {
   position_ = offset;
   has_header_ = false;
   is_loaded_ = false;
+}
+
+std::optional<std::span<const std::byte>> ChunkPages::keep_values(Block& kept, MemorySource& memory) {
+  const std::span<const std::byte> values = page_.values;
+  if (values.empty()) return values;
+  if (values.data() == page_buffer_.data()) {
+    kept = std::move(page_buffer_);
+    return values;
+  }
+  if (whole_ != nullptr) return values;
+  if (values.size() > options_.window_bytes && window_.bytes_in_use() <= MemoryPool::block_bytes(values.size())) {
+    // The window was made for this page and holds nothing else.
+    kept = std::move(window_);
+    window_size_ = 0;
+    return values;
+  }
+  if (!memory.allocate(kept, values.size())) return std::nullopt;
+  std::memcpy(kept.data(), values.data(), values.size());
+  return std::span<const std::byte>(kept.data(), values.size());
 }
 
 void ChunkPages::trim(MemorySource& memory) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "frazil/codec/codec.h"
@@ -58,10 +59,20 @@ class ChunkPages {
   // The same for the header alone: of page(), only header and offset are right then. advance() passes over the page.
   Status load_header(MemorySource& memory);
   const Page& page() const { return page_; }
+  // The values of a page that load_header() found are compressed, and this is how many bytes they become.
+  std::optional<size_t> compressed_values_bytes() const;
+  // load() of such a page to a place of so many bytes that is not its own.
+  Status load_to(std::byte* target, MemorySource& memory);
+  // Forgets what load_to() did: load() starts again.
+  void unload() { is_loaded_ = false; }
   void advance();
   // Makes the page whose header stands at `offset` of the file the current one. Throws CorruptError unless that lies in
   // the chunk.
   void jump(uint64_t offset);
+  // Gives the values of the current page, a dictionary, to the caller, whom they must outlive: `kept` becomes the block that
+  // they lie in, or stays empty where they lie in a chunk that somebody else holds. Returns where they are; nothing for
+  // want of memory.
+  std::optional<std::span<const std::byte>> keep_values(Block& kept, MemorySource& memory);
   // Gives back what only a large dictionary page needed: its window and its decompressed form. After advance().
   void trim(MemorySource& memory);
   uint64_t position() const { return position_; }
@@ -71,8 +82,8 @@ class ChunkPages {
   // `size` bytes at `offset` of the file, within the chunk; nullptr without the memory for it. Padded behind.
   const std::byte* fetch(uint64_t offset, size_t size, MemorySource& memory);
   bool read_header(MemorySource& memory);
-  bool read_payload(MemorySource& memory);
-  bool decompress(std::span<const std::byte> compressed, size_t size, MemorySource& memory);
+  bool read_payload(std::byte* target, MemorySource& memory);
+  bool decompress(std::span<const std::byte> compressed, std::span<std::byte> target, MemorySource& memory);
 
   const InputFile* file_;
   Decompressor* decompressor_;

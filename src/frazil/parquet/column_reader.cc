@@ -86,7 +86,7 @@ void ColumnReader::skip_rows(size_t rows) {
   if (page_left_ == 0) pages_.advance();
 }
 
-bool ColumnReader::load_page(MemorySource& memory) {
+bool ColumnReader::load_page(size_t slots_to_fill, MemorySource& memory) {
   for (;;) {
     if (page_left_ > 0) {
       const auto skipped = static_cast<size_t>(std::min<uint64_t>(page_left_, cursor_.gap()));
@@ -109,8 +109,10 @@ bool ColumnReader::load_page(MemorySource& memory) {
       }
     }
     if (status == LeafPages::Status::kPage) {
-      check_row_count(pages_.level_count());
-      status = pages_.load(memory);
+      const size_t rows = pages_.level_count();
+      check_row_count(rows);
+      const bool is_whole = rows <= slots_to_fill && cursor_.gap() == 0 && rows <= cursor_.run();
+      status = is_whole && values_.takes_plain() ? pages_.load_to(values_.place(rows), memory) : pages_.load(memory);
     }
     if (status == LeafPages::Status::kNeedMemory) return false;
     if (status == LeafPages::Status::kEnd) {
@@ -128,7 +130,7 @@ size_t ColumnReader::page_rows_left() const {
 // ---- Decoding ----
 
 bool ColumnReader::open_stride(size_t target, MemorySource& memory) {
-  if (!load_page(memory)) return false;
+  if (!load_page(target - values_.slots(), memory)) return false;
   const size_t rows = std::min(page_rows_left(), target - values_.slots());
   size_t valid = rows;
   if (page_all_valid_) {

@@ -65,7 +65,7 @@ class ColumnReader {
   // Takes the buffers for up to `rows` rows.
   [[nodiscard]] bool begin_batch(size_t rows, MemorySource& memory);
   // Makes the current page the one with the next wanted row, at that row.
-  [[nodiscard]] bool load_page(MemorySource& memory);
+  [[nodiscard]] bool load_page(MemorySource& memory) { return load_page(0, memory); }
   // Wanted rows of the page from there on, without a gap.
   size_t page_rows_left() const;
   // Decodes until the batch has `rows` rows of it.
@@ -107,6 +107,8 @@ class ColumnReader {
   void jump_to_wanted();
   void check_index() const;
   void skip_rows(size_t rows);
+  // `slots_to_fill`: that many more of the batch are decoded before anything else happens.
+  bool load_page(size_t slots_to_fill, MemorySource& memory);
   bool open_stride(size_t target, MemorySource& memory);
 
   DataTypePtr type_;

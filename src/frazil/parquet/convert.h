@@ -48,6 +48,13 @@ struct Conversion {
   bool to_indices = false;
 
   bool is_identity() const { return convert == nullptr && convert_bytes == nullptr; }
+  bool is_of_bytes() const {
+    return form == ValueForm::kBytes || form == ValueForm::kLargeBytes || form == ValueForm::kViews;
+  }
+  // PLAIN values of the page are those of the buffer.
+  bool takes_plain() const { return form == ValueForm::kFixed && is_identity() && !to_indices; }
+  // Values of a dictionary are looked up where they lie in its page.
+  bool keeps_dictionary_page() const { return is_of_bytes() || takes_plain(); }
 };
 
 // Nothing if values of `leaf` cannot be read as `type`: see can_read_as.

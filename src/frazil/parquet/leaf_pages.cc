@@ -5,8 +5,15 @@
 #include "frazil/base/bits.h"
 #include "frazil/base/byte_reader.h"
 #include "frazil/base/error.h"
+#include "frazil/parquet/levels.h"
 
 namespace frazil::parquet {
+
+namespace {
+
+constexpr size_t kLengthBytes = sizeof(uint32_t);  // in front of the levels of v1 pages
+
+}  // namespace
 
 LeafPages::LeafPages(const InputFile& file, const FileMetadata& metadata, size_t leaf, const DataTypePtr& type,
                      Decompressor& decompressor, const Options& options)
@@ -26,6 +33,7 @@ void LeafPages::open(size_t row_group, const std::byte* whole) {
   is_started_ = false;
   values.clear_dictionary();
   if (dictionary_) dictionary_->clear();
+  has_old_dictionary_ = true;
   // Its value_count is not looked at: some writers leave it 0, and the pages say what is there.
   to_codec(chunk_->codec);
   const ChunkRange range = chunk_range(*chunk_, *metadata_, file_->size());
@@ -43,6 +51,9 @@ void LeafPages::close() {
 }
 
 LeafPages::Status LeafPages::load_header(MemorySource& memory) {
+  // Before the new one takes its room.
+  if (has_old_dictionary_) values.free_dictionary(memory);
+  has_old_dictionary_ = false;
   for (;;) {
     const Status status = pages_.load_header(memory);
     if (status != Status::kPage) return status;
@@ -68,6 +79,39 @@ LeafPages::Status LeafPages::load(MemorySource& memory) {
   return values.prepare(memory) ? Status::kPage : Status::kNeedMemory;
 }
 
+LeafPages::Status LeafPages::load_to(const ValuePlace& place, MemorySource& memory) {
+  const std::optional<size_t> bytes = pages_.compressed_values_bytes();
+  // Levels of v1 pages are compressed together with the values.
+  const size_t level_bytes = bytes.value_or(0) - place.bytes;
+  const bool has_levels = node().max_definition > 0 && header().type == PageType::kData;
+  const bool fits = has_levels ? header().definition_encoding == Encoding::kRle && level_bytes > kLengthBytes &&
+                                     level_bytes <= std::min(kPlacedLevelBytesMax, place.before)
+                               : level_bytes == 0;
+  if (is_started_ || !bytes || *bytes < place.bytes || header().encoding != Encoding::kPlain || !fits) {
+    return load(memory);
+  }
+  std::byte* const front = place.target - level_bytes;
+  std::byte before[kPlacedLevelBytesMax];
+  std::copy_n(front, level_bytes, before);
+  if (pages_.load_to(front, memory) == Status::kNeedMemory) return Status::kNeedMemory;
+  std::copy_n(front, level_bytes, levels_);
+  std::copy_n(before, level_bytes, front);
+  // Else there are nulls, and just so many bytes of levels more than of values less.
+  bool is_placed = !has_levels || frazil::load<uint32_t>(levels_) == level_bytes - kLengthBytes;
+  if (is_placed) {
+    std::span<const std::byte> levels_left(levels_, level_bytes);
+    start_levels(levels_left);
+    const uint32_t max_definition = node().max_definition;
+    is_placed = max_definition == 0 || all_at_max(definition_levels, max_definition, level_count());
+  }
+  if (!is_placed) {
+    pages_.unload();
+    return load(memory);
+  }
+  start_values({place.target, place.bytes});
+  return Status::kPage;
+}
+
 void LeafPages::advance() {
   if (!is_started_) values.forget_previous();
   pages_.advance();
@@ -91,10 +135,16 @@ bool LeafPages::load_dictionary(MemorySource& memory) {
   const auto count = static_cast<size_t>(page.header.value_count);
   const size_t bytes = values.dictionary_bytes(page.values, count);
   if (dictionary_ && !dictionary_->load(page.values, count, memory)) return false;
-  values.clear_dictionary();
+  if (values.has_dictionary()) values.free_dictionary(memory);
   Block& storage = values.dictionary_storage();
   if (bytes > 0 && storage.capacity() < bytes && !memory.allocate(storage, bytes)) return false;
-  values.set_dictionary(page.values, count);
+  std::span<const std::byte> bytes_of_values = page.values;
+  if (values.keeps_dictionary_page()) {
+    const auto kept = pages_.keep_values(values.dictionary_page(), memory);
+    if (!kept) return false;
+    bytes_of_values = *kept;
+  }
+  values.set_dictionary(bytes_of_values, count);
   return true;
 }
 
@@ -124,26 +174,35 @@ HybridReader LeafPages::take_levels(const char* kind, Encoding encoding, uint32_
 }
 
 void LeafPages::start_page() {
+  std::span<const std::byte> values_left = pages_.page().values;
+  start_levels(values_left);
+  start_values(values_left);
+}
+
+// `values_left`: of a v1 page levels and values, the values afterwards.
+void LeafPages::start_levels(std::span<const std::byte>& values_left) {
   const Page& page = pages_.page();
-  std::span<const std::byte> rest = page.values;
   const uint32_t max_repetition = node().max_repetition;
   const uint32_t max_definition = node().max_definition;
   definition_levels = HybridReader();
   repetition_levels = HybridReader();
   if (page.header.type == PageType::kData) {
     if (max_repetition > 0) {
-      repetition_levels = take_levels("repetition", page.header.repetition_encoding, max_repetition, rest);
+      repetition_levels = take_levels("repetition", page.header.repetition_encoding, max_repetition, values_left);
     }
     if (max_definition > 0) {
-      definition_levels = take_levels("definition", page.header.definition_encoding, max_definition, rest);
+      definition_levels = take_levels("definition", page.header.definition_encoding, max_definition, values_left);
     }
   } else {
     if (max_repetition > 0) repetition_levels = HybridReader(page.repetition_levels, bit_width_of(max_repetition));
     if (max_definition > 0) definition_levels = HybridReader(page.definition_levels, bit_width_of(max_definition));
   }
-  if (!values.start(page.header.encoding, rest)) {
-    throw_error(ErrorKind::kUnsupported, "encoding {} of column '{}' is not read", to_string(page.header.encoding),
-                path_);
+}
+
+void LeafPages::start_values(std::span<const std::byte> bytes) {
+  const Encoding encoding = pages_.page().header.encoding;
+  if (!values.start(encoding, bytes)) {
+    throw_error(ErrorKind::kUnsupported, "encoding {} of column '{}' is not read", to_string(encoding), path_);
   }
   is_started_ = true;
 }

@@ -22,6 +22,10 @@ struct OffsetIndex;
 
 class LeafPages {
  public:
+  // Levels of a v1 page that is decompressed to where its values belong: they stand before them. One run that says that all
+  // values are there takes less.
+  static constexpr size_t kPlacedLevelBytesMax = 32;
+
   struct Options {
     ChunkPages::Options pages;
     bool validate_utf8 = false;
@@ -44,6 +48,9 @@ class LeafPages {
   using Status = ChunkPages::Status;
   // Makes the current page a data page with at least one level, and starts it unless it was. Repeatable.
   Status load(MemorySource& memory);
+  // load() for a page that load_header() found. If it is compressed, PLAIN, as large, and its levels are all at their
+  // maximum, its values lie at their place afterwards, and values.decode_fixed() has nothing to copy.
+  Status load_to(const ValuePlace& place, MemorySource& memory);
   // The same by its header alone: levels and values cannot be read then, but advance() passes over the page.
   Status load_header(MemorySource& memory);
   const PageHeader& header() const { return pages_.page().header; }
@@ -73,6 +80,8 @@ class LeafPages {
  private:
   bool load_dictionary(MemorySource& memory);
   void start_page();
+  void start_levels(std::span<const std::byte>& values_left);
+  void start_values(std::span<const std::byte> bytes);
   HybridReader take_levels(const char* kind, Encoding encoding, uint32_t max_level, std::span<const std::byte>& values);
 
   const FileMetadata* metadata_;
@@ -82,8 +91,10 @@ class LeafPages {
   ChunkPages pages_;
   std::optional<DictionaryArray> dictionary_;  // where indices are asked for
   const ColumnChunk* chunk_ = nullptr;
+  bool has_old_dictionary_ = false;  // of the row group before
   bool had_data_pages_ = false;
   bool is_started_ = false;
+  std::byte levels_[kPlacedLevelBytesMax + kBlockPadding] = {};  // of a page that load_to() placed
 };
 
 }  // namespace frazil::parquet

@@ -44,10 +44,7 @@ class LeafValues {
 
   const Conversion& conversion() const { return conversion_; }
   // Slots take a number of bytes that only their values tell.
-  bool is_variable() const {
-    return conversion_.form == ValueForm::kBytes || conversion_.form == ValueForm::kLargeBytes ||
-           conversion_.form == ValueForm::kViews;
-  }
+  bool is_variable() const { return conversion_.is_of_bytes(); }
   // Bits of a slot, validity and the bytes of variable values not counted.
   size_t slot_bits() const;
   // The same as bytes of the values or offsets buffer of `slots` slots.
@@ -67,6 +64,13 @@ class LeafValues {
   [[nodiscard]] bool add_validity(MemorySource& memory);
   uint8_t* validity() { return now_.validity.as<uint8_t>(); }
 
+  // PLAIN values are its own as they are.
+  bool takes_plain() const { return conversion_.takes_plain(); }
+  // Where the next `count` values belong if none is null. Requires takes_plain() and room for them.
+  ValuePlace place(size_t count) {
+    const auto width = static_cast<size_t>(conversion_.target_width);
+    return {.target = now_.fixed.data() + slots_ * width, .bytes = count * width, .before = slots_ * width};
+  }
   // Starts a stride of `slots` slots, `valid` of which have a value: validity() has their bits at slots() on already, if it
   // is there; it must be if valid < slots.
   void start_stride(size_t slots, size_t valid) { stride_ = {.slots = slots, .valid = valid, .done = 0}; }

@@ -23,17 +23,19 @@ constexpr uint64_t kSharedReadMax = uint64_t{1} << 20;
 struct ColumnFacts {
   size_t window = 0;             // bytes of the block that chunks pass through
   size_t page = 0;               // decompressed
-  size_t dictionary = 0;         // as ValueDecoder stores it
-  size_t dictionary_window = 0;  // of a dictionary page, only while it is converted
-  size_t dictionary_page = 0;
-  size_t previous = 0;  // the value before, of DELTA_BYTE_ARRAY pages
-  size_t data = 0;      // of a batch's variable values
-  size_t levels = 0;    // of a row group, of columns with lists
+  size_t dictionary = 0;         // what ValueDecoder makes of it
+  size_t dictionary_kept = 0;    // the page, where its values are used as they lie there
+  size_t dictionary_window = 0;  // of a dictionary page, only while it is loaded
+  size_t dictionary_page = 0;    // decompressed, only while it is converted
+  size_t previous = 0;           // the value before, of DELTA_BYTE_ARRAY pages
+  size_t data = 0;               // of a batch's variable values
+  size_t levels = 0;             // of a row group, of columns with lists
 
   void raise_to(const ColumnFacts& other) {
     window = std::max(window, other.window);
     page = std::max(page, other.page);
     dictionary = std::max(dictionary, other.dictionary);
+    dictionary_kept = std::max(dictionary_kept, other.dictionary_kept);
     dictionary_window = std::max(dictionary_window, other.dictionary_window);
     dictionary_page = std::max(dictionary_page, other.dictionary_page);
     previous = std::max(previous, other.previous);
@@ -92,13 +94,22 @@ size_t unencoded_bytes(const ColumnChunk& chunk) {
   return kUnknown;
 }
 
-// The storage of a dictionary page of `page_bytes`, `count` values of it known or not.
-size_t dictionary_storage(const Conversion& conversion, bool is_variable, size_t page_bytes, size_t count) {
+// A dictionary page of `page_bytes`, `count` values of it known or not.
+void add_dictionary(const Leaf& column, const ColumnChunk& chunk, size_t page_bytes, size_t count, ColumnFacts& facts) {
+  const Conversion& conversion = column.conversion;
   const auto source = static_cast<size_t>(conversion.source_width);
   count = std::min(count, page_bytes / (source > 0 ? source : 4));
-  if (conversion.to_indices) return DictionaryArray::bytes_bound(page_bytes, count);
-  if (!is_variable) return times(count, static_cast<size_t>(conversion.target_width));
-  return page_bytes + count * 8;
+  if (!conversion.keeps_dictionary_page()) {
+    const size_t bytes = conversion.to_indices ? DictionaryArray::bytes_bound(page_bytes, count)
+                                               : times(count, static_cast<size_t>(conversion.target_width));
+    facts.dictionary = std::max(facts.dictionary, bytes);
+    if (chunk.codec != CompressionCodec::kUncompressed) {
+      facts.dictionary_page = std::max(facts.dictionary_page, page_bytes);
+    }
+    return;
+  }
+  facts.dictionary_kept = std::max(facts.dictionary_kept, page_bytes);
+  if (column.is_variable) facts.dictionary = std::max(facts.dictionary, times(count, sizeof(uint32_t)));
 }
 
 // Some writers left it 0 (DuckDB before 0.3), or wrote the compressed size (hyparquet).
@@ -118,10 +129,7 @@ void add_footer_facts(const Leaf& column, const ColumnChunk& chunk, size_t group
   facts.window = std::max(facts.window, compressed);
   if (chunk.codec != CompressionCodec::kUncompressed) facts.page = std::max(facts.page, uncompressed);
   const bool dictionary = may_have_dictionary(chunk);
-  if (dictionary) {
-    facts.dictionary =
-        std::max(facts.dictionary, dictionary_storage(column.conversion, column.is_variable, uncompressed, kUnknown));
-  }
+  if (dictionary) add_dictionary(column, chunk, uncompressed, kUnknown, facts);
   const size_t values = column.is_repeated ? to_size(chunk.value_count) : group_rows;
   if (column.is_repeated) facts.levels = std::max(facts.levels, values);
   const bool prefixes = chunk.declares(Encoding::kDeltaByteArray) || chunk.encodings == 0;
@@ -196,18 +204,17 @@ void add_page_facts(const InputFile& file, const Leaf& column, const ColumnChunk
     const auto uncompressed = to_size(header.uncompressed_size);
     const auto count = to_size(header.value_count);
     const bool is_dictionary = header.type == PageType::kDictionary;
+    // A window made for a dictionary page that is kept and not compressed becomes the dictionary.
+    const bool is_kept =
+        is_dictionary && chunk.codec == CompressionCodec::kUncompressed && column.conversion.keeps_dictionary_page();
     size_t& window = is_dictionary ? facts.dictionary_window : facts.window;
-    window = std::max(window, std::max<size_t>(compressed, header.header_size));
-    if (chunk.codec != CompressionCodec::kUncompressed) {
-      size_t& page = is_dictionary ? facts.dictionary_page : facts.page;
-      page = std::max(page, uncompressed);
-    }
+    window = std::max(window, std::max<size_t>(is_kept ? 0 : compressed, header.header_size));
     if (is_dictionary) {
       dictionary_page = uncompressed;
-      facts.dictionary =
-          std::max(facts.dictionary, dictionary_storage(column.conversion, is_variable, uncompressed, count));
+      add_dictionary(column, chunk, uncompressed, count, facts);
     } else if (header.type == PageType::kData || header.type == PageType::kDataV2) {
       rows += count;
+      if (chunk.codec != CompressionCodec::kUncompressed) facts.page = std::max(facts.page, uncompressed);
       const bool prefixes = header.encoding == Encoding::kDeltaByteArray;
       if (prefixes) facts.previous = std::max(facts.previous, uncompressed);
       if (is_variable) {
@@ -351,7 +358,9 @@ MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, cons
       } else {
         add_footer_facts(columns[i], chunk, group_rows, column);
       }
-      contexts = std::max(contexts, context_bytes(chunk.codec, std::max(column.page, column.dictionary_page)));
+      contexts =
+          std::max(contexts,
+                   context_bytes(chunk.codec, std::max({column.page, column.dictionary_page, column.dictionary_kept})));
       // A window is at most the chunk, and at least what is read at a time.
       const size_t chunk_bytes = static_cast<size_t>(ranges.back().end - ranges.back().begin);
       column.window = std::max(column.window, std::min(chunk_bytes, options.window_bytes));
@@ -359,7 +368,12 @@ MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, cons
     size_t group_shared = 0;
     for (const SharedRead& read : plan_shared_reads(ranges, options.window_bytes)) {
       group_shared += block_bytes(static_cast<size_t>(read.range.end - read.range.begin));
-      for (size_t i : read.columns) group_facts[i].window = group_facts[i].dictionary_window = 0;
+      for (size_t i : read.columns) {
+        group_facts[i].window = group_facts[i].dictionary_window = 0;
+        if (row_group.columns[columns[i].leaf].codec == CompressionCodec::kUncompressed) {
+          group_facts[i].dictionary_kept = 0;
+        }
+      }
     }
     shared = std::max(shared, group_shared);
     for (size_t i = 0; i < columns.size(); ++i) facts[i].raise_to(group_facts[i]);
@@ -369,7 +383,8 @@ MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, cons
   size_t given_out = 0;         // dictionaries that a batch shares with the reader, and may outlive it with
   size_t dictionary_extra = 0;  // columns load their dictionaries one after the other
   for (size_t i = 0; i < columns.size(); ++i) {
-    for (size_t bytes : {facts[i].window, facts[i].page, facts[i].dictionary, facts[i].previous}) {
+    for (size_t bytes :
+         {facts[i].window, facts[i].page, facts[i].dictionary, facts[i].dictionary_kept, facts[i].previous}) {
       working = plus(working, block_bytes(bytes));
     }
     if (columns[i].conversion.to_indices) given_out = plus(given_out, block_bytes(facts[i].dictionary));

@@ -35,16 +35,15 @@ size_t ValueDecoder::dictionary_bytes(std::span<const std::byte> page, size_t co
     if (count > page.size() / width) {
       throw_corrupt(kNoOffset, "a dictionary of {} values of {} bytes in a page of {}", count, width, page.size());
     }
-    if (conversion_.to_indices) return 0;
-    if (to_bytes()) return count * (sizeof(Entry) + width);
-    return count * static_cast<size_t>(conversion_.target_width);
+    if (conversion_.to_indices || (keeps_dictionary_page() && !to_bytes())) return 0;
+    return count * (to_bytes() ? sizeof(uint32_t) : static_cast<size_t>(conversion_.target_width));
   }
   if (count > page.size() / 4) {
     throw_corrupt(kNoOffset, "a dictionary of {} values in a page of {} bytes", count, page.size());
   }
   if (conversion_.to_indices) return 0;
   if (!to_bytes()) return count * static_cast<size_t>(conversion_.target_width);
-  return count * sizeof(Entry) + (page.size() - 4 * count);
+  return count * sizeof(uint32_t);
 }
 
 void ValueDecoder::set_dictionary(std::span<const std::byte> page, size_t count) {
@@ -52,52 +51,61 @@ void ValueDecoder::set_dictionary(std::span<const std::byte> page, size_t count)
   dictionary_value_bytes_max_ = 0;
   has_dictionary_ = true;
   if (conversion_.form == ValueForm::kNone || conversion_.to_indices) return;
+  dictionary_values_ = page.data();
   if (!to_bytes()) {
+    if (keeps_dictionary_page()) return;
     cursor_.plain = page.data();
     end_ = page.data() + page.size();
     decode_plain_fixed(count, dictionary_.data());
+    dictionary_values_ = dictionary_.data();
     return;
   }
-  const std::byte* source = page.data();
-  const std::byte* const end = source + page.size();
-  auto* const entry = dictionary_.as<Entry>();
-  std::byte* const data = dictionary_.data() + count * sizeof(Entry);
-  const auto width = static_cast<uint32_t>(conversion_.source_width);
-  uint32_t offset = 0;
-  uint32_t longest = 0;
-  for (size_t i = 0; i < count; ++i) {
-    uint32_t length = width;
-    if (width == 0) {
-      length = checked_length(source, end, count - i);
-      source += 4;
-      // The storage has room for the page without its lengths: a value must leave those of the values behind it.
-      const size_t lengths = 4 * (count - i - 1);
-      if (length + lengths > static_cast<size_t>(end - source)) throw_values_end(count - i - 1);
-    }
-    entry[i] = {offset, length};
-    copy_padded(data + offset, source, length);
-    longest = std::max(longest, length);
-    source += length;
-    offset += length;
-  }
-  dictionary_value_bytes_max_ = longest;
-  if (validate_utf8_ && conversion_.is_text && !is_ascii({reinterpret_cast<const char*>(data), offset})) {
+  auto* const offsets = dictionary_.as<uint32_t>();
+  const auto width = static_cast<size_t>(conversion_.source_width);
+  if (width > 0) {
+    for (size_t i = 0; i < count; ++i) offsets[i] = static_cast<uint32_t>(i * width);
+    dictionary_value_bytes_max_ = count > 0 ? width : 0;
+    dictionary_data_bytes_ = count * width;
+  } else {
+    const std::byte* source = page.data();
+    const std::byte* const end = source + page.size();
+    uint32_t longest = 0;
     for (size_t i = 0; i < count; ++i) {
-      if (!is_valid_utf8({reinterpret_cast<const char*>(data) + entry[i].offset, entry[i].length})) {
-        throw_corrupt(kNoOffset, "value {} of the dictionary is not UTF-8", i);
-      }
+      const uint32_t length = checked_length(source, end, count - i);
+      source += 4;
+      offsets[i] = static_cast<uint32_t>(source - page.data());
+      source += length;
+      longest = std::max(longest, length);
+    }
+    dictionary_value_bytes_max_ = longest;
+    dictionary_data_bytes_ = static_cast<size_t>(source - page.data()) - 4 * count;
+  }
+  if (!validate_utf8_ || !conversion_.is_text) return;
+  // With the lengths between them: most are less than 128.
+  if (is_ascii({reinterpret_cast<const char*>(page.data()), page.size()})) return;
+  const DictionaryBytes values = dictionary_of_bytes();
+  for (size_t i = 0; i < count; ++i) {
+    const std::byte* value = values.bytes(static_cast<uint32_t>(i));
+    if (!is_valid_utf8({reinterpret_cast<const char*>(value), values.length(value)})) {
+      throw_corrupt(kNoOffset, "value {} of the dictionary is not UTF-8", i);
     }
   }
-  dictionary_data_bytes_ = offset;
 }
 
 void ValueDecoder::clear_dictionary() {
   dictionary_count_ = 0;
   dictionary_value_bytes_max_ = 0;
   dictionary_data_bytes_ = 0;
+  dictionary_values_ = nullptr;
   has_dictionary_ = false;
   method_ = Method::kNone;
-  previous_size_ = 0;  // a row group starts
+  previous_size_ = 0;
+}
+
+void ValueDecoder::free_dictionary(MemorySource& memory) {
+  clear_dictionary();
+  memory.free(dictionary_);
+  memory.free(dictionary_page_);
 }
 
 // ---- Pages ----
@@ -229,6 +237,7 @@ bool ValueDecoder::prepare(MemorySource& memory) {
 void ValueDecoder::close() {
   clear_dictionary();
   dictionary_ = Block();
+  dictionary_page_ = Block();
   previous_ = Block();
 }
 
@@ -367,7 +376,8 @@ void ValueDecoder::decode_plain_fixed(size_t count, std::byte* target) {
   const auto width = static_cast<size_t>(conversion_.source_width);
   if (count > plain_left(cursor_) / width) throw_values_end(count);
   if (conversion_.convert == nullptr) {
-    if (count > 0) std::memcpy(target, cursor_.plain, count * width);
+    // A page may have been decompressed to where its values belong.
+    if (count > 0 && target != cursor_.plain) std::memcpy(target, cursor_.plain, count * width);
   } else {
     convert_fixed(cursor_.plain, count, target);
   }
@@ -412,7 +422,7 @@ void fill_width(const std::byte* value, size_t count, std::byte* target) {
 
 void ValueDecoder::gather(const uint32_t* indices, size_t count, std::byte* target) const {
   const auto width = static_cast<size_t>(conversion_.target_width);
-  const std::byte* dictionary = dictionary_.data();
+  const std::byte* dictionary = dictionary_values_;
   switch (width) {
     case 1:
       return gather_width<1>(dictionary, indices, count, target);
@@ -433,7 +443,7 @@ void ValueDecoder::gather(const uint32_t* indices, size_t count, std::byte* targ
 
 void ValueDecoder::fill(uint32_t index, size_t count, std::byte* target) const {
   const auto width = static_cast<size_t>(conversion_.target_width);
-  const std::byte* value = dictionary_.data() + index * width;
+  const std::byte* value = dictionary_values_ + index * width;
   switch (width) {
     case 1:
       std::memset(target, std::to_integer<int>(*value), count);
@@ -603,8 +613,8 @@ void ValueDecoder::lengths(Cursor& at, size_t count, uint32_t* lengths) const {
     if (at.indices.read(*kernels_, scratch, count) < count) throw_values_end(count);
     if (count == 0) return;
     check_indices(scratch, count);
-    const Entry* entry = entries();
-    for (size_t i = 0; i < count; ++i) lengths[i] = entry[scratch[i]].length;
+    const DictionaryBytes values = dictionary_of_bytes();
+    for (size_t i = 0; i < count; ++i) lengths[i] = values.length(scratch[i]);
     return;
   }
   if (method_ == Method::kDeltaLength) {

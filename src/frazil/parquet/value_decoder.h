@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <span>
 
+#include "frazil/base/byte_reader.h"
 #include "frazil/parquet/convert.h"
 #include "frazil/parquet/delta.h"
 #include "frazil/parquet/format.h"
@@ -26,6 +27,13 @@
 #include "frazil/parquet/memory_source.h"
 
 namespace frazil::parquet {
+
+// Where values of a page belong: `bytes` at `target`; the `before` bytes in front of it can be written if they are put back.
+struct ValuePlace {
+  std::byte* target = nullptr;
+  size_t bytes = 0;
+  size_t before = 0;
+};
 
 class ValueDecoder {
  public:
@@ -37,12 +45,17 @@ class ValueDecoder {
   // The size of dictionary_storage() that set_dictionary needs, 0 where indices alone are wanted. Throws CorruptError if
   // `page` is not `count` plain values.
   size_t dictionary_bytes(std::span<const std::byte> page, size_t count) const;
-  // Converts the values into the storage; the page is not needed afterwards.
+  // Values that need no conversion are used where they lie: `page` must outlive the dictionary then. Others go into the
+  // storage, and the page is not needed afterwards.
+  bool keeps_dictionary_page() const { return conversion_.keeps_dictionary_page(); }
+  // `page`: what dictionary_bytes() has seen.
   void set_dictionary(std::span<const std::byte> page, size_t count);
-  // Its block stays for the next one.
+  // A row group starts: there is no dictionary. What it takes stays until it is freed.
   void clear_dictionary();
+  void free_dictionary(MemorySource& memory);
   Block& dictionary_storage() { return dictionary_; }
-  const Block& dictionary_storage() const { return dictionary_; }
+  // Where whoever has the block of a page that is kept puts it.
+  Block& dictionary_page() { return dictionary_page_; }
   bool has_dictionary() const { return has_dictionary_; }
   // Of BYTE_ARRAY, for guesses.
   size_t dictionary_value_bytes_mean() const {
@@ -75,7 +88,9 @@ class ValueDecoder {
   void skip(size_t count);
 
   // What it holds of the pool.
-  size_t bytes_in_use() const { return dictionary_.bytes_in_use() + previous_.bytes_in_use(); }
+  size_t bytes_in_use() const {
+    return dictionary_.bytes_in_use() + dictionary_page_.bytes_in_use() + previous_.bytes_in_use();
+  }
   // Frees it.
   void close();
 
@@ -111,17 +126,20 @@ class ValueDecoder {
     kDeltaPrefix,
     kSplit,
   };
-  struct Entry {  // of a BYTE_ARRAY dictionary: where its bytes are
-    uint32_t offset;
-    uint32_t length;
+  // Where the values of a dictionary of bytes are.
+  struct DictionaryBytes {
+    const std::byte* page;
+    const uint32_t* offsets;  // of the bytes of each
+    uint32_t width;           // of all; 0: it stands before the bytes
+    const std::byte* bytes(uint32_t index) const { return page + offsets[index]; }
+    uint32_t length(const std::byte* value) const { return width > 0 ? width : load<uint32_t>(value - 4); }
+    uint32_t length(uint32_t index) const { return length(bytes(index)); }
   };
 
-  const Entry* entries() const { return reinterpret_cast<const Entry*>(dictionary_.data()); }
-  const std::byte* dictionary_data() const { return dictionary_.data() + dictionary_count_ * sizeof(Entry); }
-  bool to_bytes() const {
-    return conversion_.form == ValueForm::kBytes || conversion_.form == ValueForm::kLargeBytes ||
-           conversion_.form == ValueForm::kViews;
+  DictionaryBytes dictionary_of_bytes() const {
+    return {dictionary_values_, dictionary_.as<uint32_t>(), static_cast<uint32_t>(conversion_.source_width)};
   }
+  bool to_bytes() const { return conversion_.is_of_bytes(); }
   size_t plain_left(const Cursor& at) const { return static_cast<size_t>(end_ - at.plain); }
 
   void start_delta_prefix(std::span<const std::byte> values);
@@ -168,7 +186,9 @@ class ValueDecoder {
   Method method_ = Method::kNone;
   Cursor cursor_;
   const std::byte* end_ = nullptr;
-  Block dictionary_;  // kFixed: target values; bytes: entries, then their bytes
+  const std::byte* dictionary_values_ = nullptr;  // in dictionary_page_, or borrowed, or in dictionary_
+  Block dictionary_page_;
+  Block dictionary_;  // converted values; of bytes: the offsets of values
   size_t dictionary_count_ = 0;
   size_t dictionary_value_bytes_max_ = 0;
   size_t dictionary_data_bytes_ = 0;

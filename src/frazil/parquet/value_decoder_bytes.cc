@@ -130,8 +130,7 @@ template <typename Offset>
 size_t ValueDecoder::decode_dictionary_bytes(size_t count, Offset* ends, std::byte* data, size_t capacity,
                                              size_t& used) {
   uint32_t scratch[kScratch + 32];
-  const Entry* const entry = entries();
-  const std::byte* const bytes = dictionary_data();
+  const DictionaryBytes values = dictionary_of_bytes();
   size_t done = 0;
   while (done < count) {
     const HybridReader before = cursor_.indices;
@@ -141,11 +140,12 @@ size_t ValueDecoder::decode_dictionary_bytes(size_t count, Offset* ends, std::by
     if (cursor_.indices.is_repeated()) {
       const uint32_t index = cursor_.indices.repeated_value();
       check_index(index);
-      const Entry value = entry[index];
-      if (value.length > 0) part = std::min(part, (capacity - position) / value.length);
+      const std::byte* const value = values.bytes(index);
+      const size_t length = values.length(value);
+      if (length > 0) part = std::min(part, (capacity - position) / length);
       for (size_t i = 0; i < part; ++i) {
-        copy_padded(data + position, bytes + value.offset, value.length);
-        position += value.length;
+        copy_padded(data + position, value, length);
+        position += length;
         ends[done + i] = static_cast<Offset>(position);
       }
       cursor_.indices.skip_in_run(part);
@@ -155,7 +155,7 @@ size_t ValueDecoder::decode_dictionary_bytes(size_t count, Offset* ends, std::by
       if (part * dictionary_value_bytes_max_ > capacity - position) {
         size_t fitting = 0;
         for (size_t sum = 0; fitting < part; ++fitting) {
-          sum += entry[scratch[fitting]].length;
+          sum += values.length(scratch[fitting]);
           if (sum > capacity - position) break;
         }
         if (fitting < part) {
@@ -165,9 +165,10 @@ size_t ValueDecoder::decode_dictionary_bytes(size_t count, Offset* ends, std::by
         }
       }
       for (size_t i = 0; i < part; ++i) {
-        const Entry value = entry[scratch[i]];
-        copy_padded(data + position, bytes + value.offset, value.length);
-        position += value.length;
+        const std::byte* const value = values.bytes(scratch[i]);
+        const size_t length = values.length(value);
+        copy_padded(data + position, value, length);
+        position += length;
         ends[done + i] = static_cast<Offset>(position);
       }
     }

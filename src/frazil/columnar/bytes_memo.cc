@@ -77,12 +77,6 @@ uint32_t BytesMemo::add(std::string_view value, const Key& key, size_t slot) {
   return size_++;
 }
 
-std::string_view BytesMemo::value(uint32_t number) const {
-  const auto* offsets = reinterpret_cast<const int32_t*>(offsets_.data());
-  return {reinterpret_cast<const char*>(data_.data()) + offsets[number],
-          static_cast<size_t>(offsets[number + 1] - offsets[number])};
-}
-
 ArrayPtr BytesMemo::values(const DataTypePtr& type) const {
   auto array = std::make_shared<Array>();
   array->type = type;

@@ -36,7 +36,10 @@ class BytesMemo {
   // What it holds of the pool.
   size_t memory_bytes() const { return slots_.size() + offsets_.size() + data_.size(); }
   // Of a number below size(). Valid until the next number_of().
-  std::string_view value(uint32_t number) const;
+  std::string_view value(uint32_t number) const {
+    const auto* offsets = reinterpret_cast<const int32_t*>(offsets_.data()) + number;
+    return {reinterpret_cast<const char*>(data_.data()) + offsets[0], static_cast<size_t>(offsets[1] - offsets[0])};
+  }
   // All values in the order of their numbers, copied to the pool, as an array of utf8 or binary.
   ArrayPtr values(const DataTypePtr& type) const;
   // Forgets all values and keeps the memory.

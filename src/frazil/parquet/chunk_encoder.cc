@@ -108,6 +108,21 @@ void with_index_type(const Array& array, Visit&& visit) {
   }
 }
 
+size_t run_of(const uint8_t* values, size_t count) {
+  return encode_kernels().run1(values, count);
+}
+size_t run_of(const uint16_t* values, size_t count) {
+  size_t run = 1;
+  while (run < count && values[run] == values[0]) ++run;
+  return run;
+}
+size_t run_of(const uint32_t* values, size_t count) {
+  return encode_kernels().run4(values, count);
+}
+size_t run_of(const uint64_t* values, size_t count) {
+  return encode_kernels().run8(values, count);
+}
+
 // An index below `size`, whatever its type: negative ones are large as unsigned.
 template <typename Index>
 size_t checked_index(const Index* indices, size_t slot, size_t size) {
@@ -676,26 +691,44 @@ void ChunkEncoder::Impl::append_dictionary_slots(const Array& array, const SlotR
     return;
   }
   const uint32_t* const map = map_entries(array, static_cast<size_t>(array.length));
-  const size_t before = numbers_.size() / sizeof(uint32_t);
-  auto* target = reinterpret_cast<uint32_t*>(numbers_.reserve(range.count * sizeof(uint32_t)));
-  const uint32_t* const start = target;
-  with_index_type(array, [&](const auto* indices) {
-    for_each_valid(range, [&](size_t slot) {
-      const size_t index = checked_index(indices, slot, size);
-      uint32_t number = map != nullptr ? map[index] : kUnmapped;
-      if (number == kUnmapped) {
-        number = map_entry(array, index);
-        if (map != nullptr) entry_map_.numbers.as<uint32_t>()[index] = number;
-      }
-      *target++ = number;
-    });
-  });
-  numbers_.advance(static_cast<size_t>(target - start) * sizeof(uint32_t));
-  if (is_bytes_) {
-    for (uint32_t number : numbers_.items<uint32_t>().subspan(before)) {
-      unencoded_bytes_ += static_cast<int64_t>(dictionary_->value(number).size());
+  const auto number_of = [&](size_t index) {
+    uint32_t number = map != nullptr ? map[index] : kUnmapped;
+    if (number == kUnmapped) {
+      number = map_entry(array, index);
+      if (map != nullptr) entry_map_.numbers.as<uint32_t>()[index] = number;
     }
-  }
+    return number;
+  };
+  auto* const start = reinterpret_cast<uint32_t*>(numbers_.reserve(range.count * sizeof(uint32_t)));
+  uint32_t* target = start;
+  with_index_type(array, [&](const auto* indices) {
+    if (range.valid.bits != nullptr) {
+      for_each_valid(range, [&](size_t slot) { *target++ = number_of(checked_index(indices, slot, size)); });
+      return;
+    }
+    // Runs are found once; elsewhere they are looked for every 16 slots.
+    constexpr size_t kRun = 16;
+    const size_t end = range.from + range.count;
+    for (size_t slot = range.from; slot < end;) {
+      size_t run = run_of(indices + slot, end - slot);
+      if (run >= kRun) {
+        std::fill_n(target, run, number_of(checked_index(indices, slot, size)));
+        target += run;
+        slot += run;
+        continue;
+      }
+      run = std::min(kRun, end - slot);
+      for (size_t i = 0; i < run; ++i) target[i] = number_of(checked_index(indices, slot + i, size));
+      target += run;
+      slot += run;
+    }
+  });
+  const auto count = static_cast<size_t>(target - start);
+  numbers_.advance(count * sizeof(uint32_t));
+  if (!is_bytes_ || count == 0) return;
+  size_t run = encode_kernels().run4(start, count);
+  unencoded_bytes_ += static_cast<int64_t>(run * dictionary_->value(start[0]).size());
+  for (; run < count; ++run) unencoded_bytes_ += static_cast<int64_t>(dictionary_->value(start[run]).size());
 }
 
 // ---- Pages ----

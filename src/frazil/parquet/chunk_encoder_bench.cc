@@ -56,11 +56,12 @@ enum Data : int64_t {
   kCyclic,         // W: bytes_sent of a partition
   kFiveThousand,   // 5,000 distinct int64 at random
   kRandomInts,
+  kHostCodes,  // W: host of a partition, as codes
   kDataCount
 };
-constexpr const char* kNames[kDataCount] = {"running id",   "i * 0.1",       "row_i",       "flags",
-                                            "constant",     "random double", "labels",      "clock",
-                                            "W bytes_sent", "5000 distinct", "random int64"};
+constexpr const char* kNames[kDataCount] = {"running id",   "i * 0.1",       "row_i",        "flags",
+                                            "constant",     "random double", "labels",       "clock",
+                                            "W bytes_sent", "5000 distinct", "random int64", "W host codes"};
 
 ArrayPtr make_data(int64_t data) {
   uint64_t state = 1;
@@ -92,6 +93,14 @@ ArrayPtr make_data(int64_t data) {
       return numbers<int64_t>(int64, 83'334, [](int64_t i) { return 1000 + (i * 30) % 5000; });
     case kFiveThousand:
       return numbers<int64_t>(int64, kFileRows, [&](int64_t) { return 1000 + next_random(state) % 5000; });
+    case kHostCodes: {
+      const DataTypePtr type = dictionary(primitive(TypeId::kInt32), primitive(TypeId::kUtf8));
+      auto codes =
+          std::make_shared<Array>(*numbers<int32_t>(primitive(TypeId::kInt32), 83'334, [](int64_t) { return 1; }));
+      codes->type = type;
+      codes->dictionary = texts(3, [](int64_t i) { return "host" + std::to_string(i) + ".example.com"; });
+      return codes;
+    }
     default:
       return numbers<int64_t>(int64, kFileRows, [&](int64_t) { return next_random(state) << 32 | next_random(state); });
   }
@@ -102,7 +111,7 @@ void encode_chunk(benchmark::State& state) {
   const auto codec = static_cast<CompressionCodec>(state.range(1));
   LeafDescription leaf;
   leaf.path = "a";
-  leaf.type = values->type;
+  leaf.type = values->type->id() == TypeId::kDictionary ? values->type->value_type() : values->type;
   leaf.file_type = leaf_type({.name = "a", .type = values->type});
   EncoderScratch scratch(bench_pool());
   size_t bytes = 0;

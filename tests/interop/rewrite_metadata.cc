@@ -98,7 +98,7 @@ class Rewriter {
     const spec::PartitionSpec* spec = metadata_.find_spec(file.partition_spec_id);
     if (spec == nullptr) throw_error(ErrorKind::kNotFound, "partition spec {}", file.partition_spec_id);
     options.spec = *spec;
-    options.partition_type = original.partition_type();
+    options.partition_type = manifest::partition_type_for(*spec, *options.schema, original);
     options.snapshot_id = file.added_snapshot_id.value_or(0);
     const std::string path = "file://" + out_ + "/metadata/m" + std::to_string(rewritten_.size()) + ".avro";
     manifest::ManifestWriter writer(files_->open_output(path), options, pool_);

@@ -57,6 +57,13 @@ std::string_view to_string(FileFormat format) {
   return kNames[static_cast<size_t>(format)];
 }
 
+FileFormat parse_file_format(std::string_view text) {
+  for (const FileFormat format : {FileFormat::kParquet, FileFormat::kAvro, FileFormat::kOrc, FileFormat::kPuffin}) {
+    if (equals_ignoring_case(text, to_string(format))) return format;
+  }
+  return FileFormat::kOther;
+}
+
 std::string_view to_string(EntryStatus status) {
   constexpr std::string_view kNames[] = {"existing", "added", "deleted"};
   return kNames[static_cast<size_t>(status)];
@@ -324,11 +331,7 @@ std::string_view Entry::file_format_text() const {
 }
 
 FileFormat Entry::file_format() const {
-  const std::string_view text = file_format_text();
-  for (const FileFormat format : {FileFormat::kParquet, FileFormat::kAvro, FileFormat::kOrc, FileFormat::kPuffin}) {
-    if (equals_ignoring_case(text, to_string(format))) return format;
-  }
-  return FileFormat::kOther;
+  return parse_file_format(file_format_text());
 }
 
 int64_t Entry::record_count() const {

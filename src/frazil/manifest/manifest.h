@@ -37,8 +37,9 @@ enum class FileFormat : uint8_t { kParquet, kAvro, kOrc, kPuffin, kOther };
 
 // "parquet", "avro", "orc", "puffin", "other".
 std::string_view to_string(FileFormat format);
-std::string_view to_string(EntryStatus status);   // "existing", "added", "deleted"
-std::string_view to_string(FileContent content);  // "data", "position-deletes", "equality-deletes"
+FileFormat parse_file_format(std::string_view text);  // in any case; kOther for what is not known
+std::string_view to_string(EntryStatus status);       // "existing", "added", "deleted"
+std::string_view to_string(FileContent content);      // "data", "position-deletes", "equality-deletes"
 
 // The metrics that a manifest has a map of, by field id.
 enum class CountKind : uint8_t { kColumnSize, kValueCount, kNullValueCount, kNanValueCount };

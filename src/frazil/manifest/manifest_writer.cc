@@ -91,9 +91,19 @@ void check_text(std::string_view what, std::string_view text) {
 
 // Whether a value of the type is one of the column's as it stands.
 bool is_same_form(const spec::Type& value, const spec::Type& column) {
-  // The specification has int for days, Iceberg Java date: both are stored alike.
-  return value.equals(column) || (value.kind() == TypeKind::kInt && column.kind() == TypeKind::kDate) ||
-         (value.kind() == TypeKind::kDate && column.kind() == TypeKind::kInt);
+  if (value.equals(column)) return true;
+  switch (column.kind()) {
+    case TypeKind::kDate:  // of days: int in the specification, date in Iceberg Java; both are stored alike
+      return value.kind() == TypeKind::kInt;
+    case TypeKind::kInt:
+      return value.kind() == TypeKind::kDate;
+    case TypeKind::kFixed:  // some writers have bytes for it; the length is checked
+      return value.kind() == TypeKind::kBinary;
+    case TypeKind::kBinary:
+      return value.kind() == TypeKind::kFixed;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -304,6 +314,16 @@ ManifestWriterOptions checked(ManifestWriterOptions options) {
 }
 
 }  // namespace
+
+spec::TypePtr partition_type_for(const spec::PartitionSpec& spec, const spec::Schema& schema, const Manifest& old) {
+  const spec::TypePtr stated = spec.partition_type(schema);
+  std::vector<spec::NestedField> fields(stated->fields().begin(), stated->fields().end());
+  for (spec::NestedField& field : fields) {
+    const spec::NestedField* known = old.partition_type()->find(field.id);
+    if (field.type->kind() == TypeKind::kUnknown && known != nullptr) field.type = known->type;
+  }
+  return spec::struct_(std::move(fields));
+}
 
 ManifestWriter::ManifestWriter(std::unique_ptr<OutputFile> file, ManifestWriterOptions options, MemoryPool& pool)
     : state_(std::make_unique<State>(std::move(file), checked(std::move(options)), pool)) {}

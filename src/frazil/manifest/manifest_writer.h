@@ -36,6 +36,10 @@ struct ManifestWriterOptions {
   avro::ContainerWriterOptions container;  // the codec: write.manifest.compression-codec
 };
 
+// The partition type for writing entries of `old` again: that of the spec, and where it says `unknown`, that of the old
+// manifest.
+spec::TypePtr partition_type_for(const spec::PartitionSpec& spec, const spec::Schema& schema, const Manifest& old);
+
 // Where an entry comes from. Nothing: of an added file what the manifest and its list say.
 struct EntryOrigin {
   std::optional<int64_t> snapshot_id = std::nullopt;

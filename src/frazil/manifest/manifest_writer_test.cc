@@ -397,6 +397,12 @@ TEST_F(ManifestWriting, PromotesValuesOfOldTuples) {
   EXPECT_THAT(manifest[0].partition(), ElementsAre(Literal::long_(-7), Literal::double_(1.5),
                                                    Literal(spec::decimal(18, 2), Int128{-128}), Literal::date(-400)));
   EXPECT_EQ(hex((*listed.partitions)[0].lower_bound), "f9ffffffffffffff");
+
+  // Some have bytes where the type is fixed; another length is no value of it.
+  ManifestWriter fixed = writer(options_for(2, {{"f", spec::fixed(2), spec::Transform::identity()}}));
+  fixed.add(data_file({Literal::binary("ab")}));
+  error_of(ErrorKind::kInvalidArgument, [&] { fixed.add(data_file({Literal::binary("abc")})); });
+  EXPECT_EQ(read(finish(fixed))[0].partition_value(0), Literal(spec::fixed(2), std::string("ab")));
 }
 
 TEST_F(ManifestWriting, CarriesValuesWhoseTypeOnlyOldManifestsKnow) {
@@ -415,6 +421,9 @@ TEST_F(ManifestWriting, CarriesValuesWhoseTypeOnlyOldManifestsKnow) {
   EXPECT_EQ(manifest[0].partition_value(0), Literal::binary("\x01\xff"));
   EXPECT_TRUE(manifest[1].partition_value(0).is_null());
   EXPECT_EQ(manifest.header().partition_spec()->fields[0].transform.to_string(), "zorder");
+
+  const spec::TypePtr again = partition_type_for(options.spec, *options.schema, manifest);
+  EXPECT_TRUE(again->equals(*options.partition_type)) << again->to_string();
 
   // Nobody knows the type: null for all, a value of any type is refused.
   options.partition_type = nullptr;

@@ -153,7 +153,25 @@ Bounds bounds_of(const spec::Type& type, const parquet::ValueBounds& plain, cons
   }
 }
 
-// The leaf's field if there is no list or map above it.
+bool is_geospatial(const spec::Type& type) {
+  return type.kind() == TypeKind::kGeometry || type.kind() == TypeKind::kGeography;
+}
+
+Bounds box_bounds(const parquet::GeospatialBounds& box) {
+  spec::GeoBound low = {.x = box.x_min, .y = box.y_min, .z = std::nullopt, .m = std::nullopt};
+  spec::GeoBound high = {.x = box.x_max, .y = box.y_max, .z = std::nullopt, .m = std::nullopt};
+  if (box.z) {
+    low.z = box.z->first;
+    high.z = box.z->second;
+  }
+  if (box.m) {
+    low.m = box.m->first;
+    high.m = box.m->second;
+  }
+  return {spec::geo_bound_to_bytes(low), spec::geo_bound_to_bytes(high)};
+}
+
+// The field of a leaf, nullptr if the schema has none; whether a list or map is above it.
 const spec::NestedField* find_leaf(const spec::Schema& schema, int32_t field_id, bool& is_repeated) {
   const spec::NestedField* leaf = schema.find(field_id);
   is_repeated = false;
@@ -229,8 +247,13 @@ void add_metrics(manifest::DataFile& file, const parquet::FileSummary& summary, 
     value_counts.emplace_back(id, leaf.value_count);
     null_value_counts.emplace_back(id, leaf.null_count);
     if (leaf.nan_count) nan_value_counts.emplace_back(id, *leaf.nan_count);
-    if (!mode.has_bounds() || !leaf.bounds) continue;
-    Bounds bounds = bounds_of(*field->type, *leaf.bounds, mode);
+    if (!mode.has_bounds()) continue;
+    Bounds bounds;
+    if (is_geospatial(*field->type)) {
+      if (leaf.geospatial) bounds = box_bounds(*leaf.geospatial);
+    } else if (leaf.bounds) {
+      bounds = bounds_of(*field->type, *leaf.bounds, mode);
+    }
     if (bounds.lower) lower_bounds.emplace_back(id, std::move(*bounds.lower));
     if (bounds.upper) upper_bounds.emplace_back(id, std::move(*bounds.upper));
   }

@@ -5,8 +5,8 @@
 //   value_counts,       leaves outside of lists and maps; nulls of the structs above count too
 //   null_value_counts
 //   nan_value_counts    of float and double, if the writer counted them
-//   lower_bounds,       the same leaves, but geometry, geography (see below) and variant; none if there are only nulls
-//   upper_bounds        and NaN
+//   lower_bounds,       the same leaves, but variant; none if there are only nulls and NaN. Geometry and geography: the
+//   upper_bounds        corners of the box around them
 //
 // Bounds are right for every reader's order of values: zero is -0.0 as lower and +0.0 as upper bound; a uuid bound that
 // Iceberg Java's signed order might not take for one is moved until it is one in both orders, or left out.

@@ -54,6 +54,8 @@ const std::vector<Column>& columns() {
         {leaf(PhysicalType::kFixedLenByteArray, 5), fixed_size_binary(5)},
         {leaf(PhysicalType::kFixedLenByteArray, 5), primitive(TypeId::kBinary)},
         {leaf(PhysicalType::kFixedLenByteArray, 11, 20), decimal(20, 0)},
+        {text, dictionary(primitive(TypeId::kInt32), primitive(TypeId::kUtf8))},
+        {leaf(PhysicalType::kFixedLenByteArray, 5), dictionary(primitive(TypeId::kInt32), fixed_size_binary(5))},
     };
   }();
   return all;

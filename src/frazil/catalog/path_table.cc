@@ -117,6 +117,14 @@ std::string find_current_metadata(FileSystem& files, std::string_view folder, Me
     const std::string& hint = *found.hint;
     const Candidate* hinted = find_hinted(candidates, hint);
     if (hinted == nullptr) {
+      // Old versions are deleted, perhaps while a slow writer was telling of one. What is newer than the hint is no
+      // older state of the table.
+      const std::optional<uint64_t> version = parse_version(hint);
+      const Candidate* newer = version ? newest_after(found, *version) : nullptr;
+      if (newer != nullptr) {
+        notices.push_back(message("version-hint.text says {}, which is gone: reading {}", hint, newer->name));
+        return newer->location;
+      }
       // Taking another version instead could be an older state of the table: nobody would notice.
       Error error(ErrorKind::kNotFound,
                   message("{} says '{}', but there is no such metadata file", join_location(found.folder, kHintName),

@@ -1,6 +1,7 @@
 #include "frazil/catalog/path_table_store.h"
 
 #include <algorithm>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -78,8 +79,10 @@ std::string write_hint(FileSystem& files, const std::string& folder, uint64_t ve
     try {
       const std::string text = std::to_string(version);
       write_file(files, location, std::as_bytes(std::span(text)), publish);
-      if (!has_version(files, folder, version + 1)) return {};
-      ++version;
+      const FoundVersions found = list_versions(files, folder);
+      const Candidate* newest = newest_after(found, version);
+      if (newest == nullptr || path_version(newest->name) == version) return {};
+      version = *path_version(newest->name);
     } catch (const Error& error) {
       failure = error.what();
       ++failures;
@@ -130,8 +133,12 @@ class PathTableStore final : public TableStore {
     if (taken || !publish_version(place_, committed.metadata_location, content, options)) {
       throw ConflictError(message("table {} has a version {} already", place_.path, *version + 1));
     }
-    std::string notice = write_hint(*place_.files, folder, *version + 1, options);
-    if (!notice.empty()) committed.notices.push_back(std::move(notice));
+    try {
+      std::string notice = write_hint(*place_.files, folder, *version + 1, options);
+      if (!notice.empty()) committed.notices.push_back(std::move(notice));
+    } catch (const std::bad_alloc&) {
+      // The commit is done, whatever becomes of the hint: it must not look like a failure.
+    }
     delete_logged_metadata(*base.files, *base.metadata, *next);
     return committed;
   }
@@ -157,22 +164,11 @@ std::shared_ptr<TableStore> make_path_table_store(PathTable place, std::string w
 }
 
 std::string find_version_after(FileSystem& files, std::string_view folder, const std::string& location) {
-  std::optional<uint64_t> version = path_version(location_name(location));
+  const std::optional<uint64_t> version = path_version(location_name(location));
   if (!version) return location;
   const FoundVersions found = list_versions(files, folder);
-  std::string newest = location;
-  for (bool more = true; more;) {
-    more = false;
-    for (const Candidate& candidate : found.candidates) {
-      const std::optional<uint64_t> next = path_version(candidate.name);
-      if (!next || *next == 0 || *next - 1 != *version) continue;
-      version = next;
-      newest = candidate.location;
-      more = true;
-      break;
-    }
-  }
-  return newest;
+  const Candidate* newest = newest_after(found, *version);
+  return newest == nullptr ? location : newest->location;
 }
 
 void write_first_version(const PathTable& place, const spec::TableMetadata& metadata, const CommitOptions& options) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <utility>
 
 #include "frazil/base/error.h"
@@ -89,6 +90,23 @@ FoundVersions list_versions(FileSystem& files, std::string_view folder) {
     }
   }
   return found;
+}
+
+const Candidate* newest_after(const FoundVersions& found, uint64_t version) {
+  std::map<uint64_t, const Candidate*> by_version;
+  for (const Candidate& candidate : found.candidates) {
+    const std::optional<uint64_t> number = path_version(candidate.name);
+    if (number && *number >= version) by_version.emplace(*number, &candidate);
+  }
+  if (by_version.empty()) return nullptr;
+  if (by_version.begin()->first != version) return by_version.rbegin()->second;
+  const Candidate* newest = nullptr;
+  uint64_t expected = version;
+  for (const auto& [number, candidate] : by_version) {
+    if (number != expected++) break;
+    newest = candidate;
+  }
+  return newest;
 }
 
 }  // namespace frazil::catalog

@@ -35,4 +35,8 @@ struct FoundVersions {
 // `folder`: the table's, or its folder "metadata".
 FoundVersions list_versions(FileSystem& files, std::string_view folder);
 
+// The newest v<N> from `version` on: what follows it one by one. If that version is gone itself, which happens to old
+// ones alone, the highest. nullptr if there is none.
+const Candidate* newest_after(const FoundVersions& found, uint64_t version);
+
 }  // namespace frazil::catalog

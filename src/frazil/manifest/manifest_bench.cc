@@ -2,13 +2,18 @@
 // partition field, 12 columns with six maps of metrics: some 630 bytes an entry), codec null, blocks of 64 KiB.
 //   read             to columns, with and without the maps; `bytes_an_entry` is what stays in memory
 //   walk             then path, partition and bounds of two columns of each entry
+// And what does one cost to write? Entries of the same shape, by codec: none, deflate, zstd.
+//   write_added      from values
+//   write_existing   carried over from a manifest that was read
 #include <string>
 #include <vector>
 
 #include <benchmark/benchmark.h>
 
 #include "frazil/avro/test_container.h"
+#include "frazil/io/memory_file_system.h"
 #include "frazil/manifest/manifest.h"
+#include "frazil/manifest/manifest_writer.h"
 
 namespace frazil::manifest {
 namespace {
@@ -115,6 +120,69 @@ void walk(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * kEntries);
 }
 BENCHMARK(walk)->Unit(benchmark::kMillisecond);
+
+ManifestWriterOptions writer_options(Codec codec) {
+  ManifestWriterOptions options;
+  std::vector<spec::NestedField> fields;
+  for (int c = 1; c <= kColumns; ++c) {
+    fields.emplace_back();
+    fields.back().id = c;
+    fields.back().name = "column_" + std::to_string(c);
+    fields.back().type = spec::primitive(c == 1 ? spec::TypeKind::kTimestamp : spec::TypeKind::kLong);
+  }
+  options.schema = std::make_shared<const spec::Schema>(std::move(fields));
+  spec::PartitionField field;
+  field.source_ids = {1};
+  field.field_id = 1000;
+  field.name = "d";
+  field.transform = spec::Transform::day();
+  options.spec.fields.push_back(std::move(field));
+  options.snapshot_id = 7;
+  options.container.codec = codec;
+  return options;
+}
+
+template <typename Write>
+void run_writes(benchmark::State& state, Write write) {
+  constexpr Codec kCodecs[] = {Codec::kNone, Codec::kDeflate, Codec::kZstd};
+  MemoryPool pool;
+  MemoryFileSystem files;
+  int64_t bytes = 0;
+  for (auto _ : state) {
+    ManifestWriter writer(files.open_output("memory:/m.avro"), writer_options(kCodecs[state.range(0)]), pool);
+    write(writer);
+    if (writer.entry_count() != static_cast<uint64_t>(kEntries)) state.SkipWithError("entries are missing");
+    bytes = writer.finish({.if_exists = OutputFile::IfExists::kReplace}).length;
+  }
+  state.SetItemsProcessed(state.iterations() * kEntries);
+  state.counters["bytes_an_entry"] = static_cast<double>(bytes) / kEntries;
+}
+
+void write_added(benchmark::State& state) {
+  const auto file = avro::memory_file(make_manifest());
+  MemoryPool pool;
+  ManifestOptions options;
+  options.with_metrics = true;
+  const Manifest manifest = read_manifest(file, {}, pool, options);
+  std::vector<DataFile> data_files;
+  for (size_t i = 0; i < manifest.size(); ++i) data_files.push_back(data_file_of(manifest[i]));
+  run_writes(state, [&](ManifestWriter& writer) {
+    for (const DataFile& data_file : data_files) writer.add(data_file);
+  });
+}
+BENCHMARK(write_added)->ArgName("codec")->DenseRange(0, 2)->Unit(benchmark::kMillisecond);
+
+void write_existing(benchmark::State& state) {
+  const auto file = avro::memory_file(make_manifest());
+  MemoryPool pool;
+  ManifestOptions options;
+  options.with_metrics = true;
+  const Manifest manifest = read_manifest(file, {}, pool, options);
+  run_writes(state, [&](ManifestWriter& writer) {
+    for (size_t i = 0; i < manifest.size(); ++i) writer.existing(manifest[i]);
+  });
+}
+BENCHMARK(write_existing)->ArgName("codec")->DenseRange(0, 2)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace frazil::manifest

@@ -110,8 +110,7 @@ class FromArrow {
       case TypeId::kInt64:
       case TypeId::kUInt32:
         return primitive(TypeKind::kLong);
-      case TypeId::kUInt64:
-        return decimal(20, 0);
+      case TypeId::kHalfFloat:
       case TypeId::kFloat:
         return primitive(TypeKind::kFloat);
       case TypeId::kDouble:

@@ -42,10 +42,10 @@ frazil::Field to_arrow_field(const NestedField& field);
 DataTypePtr to_arrow_type(const Type& type);
 
 // The schema of a table that holds such columns; the other way round, and wider: integers of 8 and 16 bits and uint16 become int,
-// uint32 long, uint64 decimal(20, 0), dates and times of any unit date and time, timestamps of seconds and milliseconds those of
+// uint32 long, half floats float, dates and times of any unit date and time, timestamps of seconds and milliseconds those of
 // microseconds, large, view, dictionary and run-end forms their plain type, decimal256 of up to 38 digits decimal. "doc" metadata
 // is kept, ids are new: columns from 1 on, then what is nested in them. Throws Error(kUnsupported) that names the column for
-// unions, intervals, durations, half floats and wider decimals.
+// uint64, unions, intervals, durations, nanoseconds of a day and wider decimals.
 SchemaPtr schema_from_arrow(const frazil::Schema& schema);
 
 // `length` times the value, null too, nested too: what a column that a file does not have reads as. A null constant is

@@ -9,7 +9,7 @@ FRAZIL := build/release/frazil
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /make \1|/' | column -t -s '|'
 
-demo: build ## build, then scan a table that Spark wrote (TPC-H lineitem) within a memory budget
+demo: build ## build, then load all flights of New York 2013 into a partitioned table and scan it within a memory budget
 	@tools/demo.sh $(FRAZIL)
 
 test: ## build everything and run every test

@@ -6,5 +6,6 @@
 namespace frazil::cli {
 
 void add_bench_read(Command& bench);
+void add_bench_write(Command& bench);
 
 }  // namespace frazil::cli

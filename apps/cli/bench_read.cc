@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bench.h"
+#include "bench_rounds.h"
 #include "figures.h"
 #include "file_arguments.h"
 #include "parallel.h"
@@ -40,16 +41,12 @@ namespace {
 struct Arguments {
   std::vector<std::string> inputs;
   ScanArguments scan;
-  std::optional<int64_t> rounds;
-  std::optional<int64_t> warm_up;
+  BenchRounds rounds;
   bool hash = false;
   bool floor = false;
 };
 
-struct Round {
-  Figures figures;
-  std::optional<ContentHash> content;
-};
+using Round = BenchRound;
 
 class Timer {
  public:
@@ -265,83 +262,11 @@ Round walk_pages(Session& session, const Arguments& arguments, const catalog::Lo
   return round;
 }
 
-// ---- Rounds and how they are printed ----
-
-void print_json_line(Session& session, const Round& round) {
-  json::Object line = to_json(round.figures);
-  if (round.content) line.emplace_back("content_hash", json::Value(round.content->to_string()));
-  session.print_line(json::write(json::Value(std::move(line))));
-  session.out().flush();
-}
-
-// Each round; of several the median and range of each column.
-void print_table(Session& session, const std::vector<Round>& rounds) {
-  static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  struct Column {
-    const char* name;
-    std::function<double(const Figures&)> value;
-    std::function<std::string(double)> text;
-  };
-  const auto tenths = [](double value) { return std::isnan(value) ? "-" : message("{:.1f}", value); };
-  const auto bytes = [](double value) { return human_bytes(static_cast<uint64_t>(value)); };
-  const std::vector<Column> columns = {
-      {"seconds", [](const Figures& f) { return f.seconds; }, [](double value) { return message("{:.3f}", value); }},
-      {"M rows/s", [](const Figures& f) { return static_cast<double>(f.rows) / f.seconds / 1e6; },
-       [](double value) { return message("{:.3g}", value); }},
-      {"MB/s", [](const Figures& f) { return static_cast<double>(f.bytes_read) / f.seconds / 1e6; }, tenths},
-      {"first batch ms", [](const Figures& f) { return f.seconds_to_first_batch.value_or(kUnknown) * 1e3; }, tenths},
-      {"pool peak", [](const Figures& f) { return static_cast<double>(f.pool_peak_bytes); }, bytes},
-      {"RSS peak", [](const Figures& f) { return static_cast<double>(f.rss_peak_bytes); }, bytes},
-  };
-  std::vector<ListingColumn> heads = {{"round"}};
-  for (const Column& column : columns) heads.push_back({column.name, true});
-  Listing listing = session.listing(std::move(heads));
-  for (size_t r = 0; r < rounds.size(); ++r) {
-    std::vector<Cell> cells = {std::to_string(r + 1)};
-    for (const Column& column : columns) cells.emplace_back(column.text(column.value(rounds[r].figures)));
-    listing.row(std::move(cells));
-  }
-  if (rounds.size() > 1) {
-    std::vector<Cell> lowest = {"lowest"};
-    std::vector<Cell> median = {"median"};
-    std::vector<Cell> highest = {"highest"};
-    for (const Column& column : columns) {
-      std::vector<double> values;
-      for (const Round& round : rounds) values.push_back(column.value(round.figures));
-      std::sort(values.begin(), values.end());
-      const size_t half = values.size() / 2;
-      lowest.emplace_back(column.text(values.front()));
-      median.emplace_back(column.text(values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2));
-      highest.emplace_back(column.text(values.back()));
-    }
-    for (auto* cells : {&lowest, &median, &highest}) listing.row(std::move(*cells));
-  }
-  listing.finish();
-
-  const Figures& last = rounds.back().figures;
-  session.print_line(message("{} rows, {} files, {}, {} threads, {} order", human_count(last.rows),
-                             human_count(static_cast<int64_t>(last.files)), human_bytes(last.bytes_read),
-                             static_cast<int64_t>(last.threads), order_name(last.order)));
-  if (rounds.back().content) session.print_line("content hash " + rounds.back().content->to_string());
-}
-
 bool names_parquet_files(const std::vector<std::string>& inputs) {
   return inputs.size() > 1 || inputs[0].ends_with(".parquet") || inputs[0].find_first_of("*?[") != std::string::npos;
 }
 
-// The rounds are of the same rows.
-void check_same_rows(const Round& first, const Round& other) {
-  if (first.figures.rows != other.figures.rows || (first.content && first.content->sum() != other.content->sum())) {
-    throw_error(ErrorKind::kInternal, "two rounds gave different rows: {} and {}, content hashes {} and {}",
-                first.figures.rows, other.figures.rows, first.content ? first.content->to_string() : "none",
-                other.content ? other.content->to_string() : "none");
-  }
-}
-
 void bench_read(Session& session, const Arguments& arguments) {
-  const int64_t rounds = arguments.rounds.value_or(3);
-  const int64_t warm_up = arguments.warm_up.value_or(0);
-  if (rounds < 1 || warm_up < 0) throw_error(ErrorKind::kInvalidArgument, "--rounds must be at least 1");
   const bool plain = names_parquet_files(arguments.inputs);
   if (plain && scan_order_of(arguments.scan) == ScanOrder::kTask && arguments.scan.order) {
     Error error(ErrorKind::kInvalidArgument, "files without a table are not read in task order");
@@ -354,27 +279,15 @@ void bench_read(Session& session, const Arguments& arguments) {
   } else {
     loaded = session.load_table(arguments.inputs[0]);
   }
-  const auto run = [&] {
-    session.context().memory_pool().trim();
-    reset_rss_peak();
+  run_rounds(session, arguments.rounds, [&] {
     Round round = arguments.floor ? walk_pages(session, arguments, loaded ? &*loaded : nullptr, paths)
                   : plain         ? read_files(session, arguments, paths)
                                   : read_table(session, arguments, *loaded);
-    if (session.stop().stop_requested()) throw CancelledError();
-    round.figures.rss_peak_bytes = rss_peak_bytes();
     if (!arguments.floor && !round.figures.seconds_to_first_batch) {
       round.figures.seconds_to_first_batch = round.figures.seconds;
     }
     return round;
-  };
-  for (int64_t r = 0; r < warm_up; ++r) run();
-  std::vector<Round> done;
-  for (int64_t r = 0; r < rounds; ++r) {
-    done.push_back(run());
-    check_same_rows(done.front(), done.back());
-    if (session.is_json()) print_json_line(session, done.back());
-  }
-  if (!session.is_json()) print_table(session, done);
+  });
 }
 
 }  // namespace
@@ -384,9 +297,8 @@ void add_bench_read(Command& bench) {
   Command command = bench.add("read", "Time reading a table, or Parquet files, as Arrow batches");
   command.positionals("TABLE|FILES", arguments->inputs, "a table as everywhere, or .parquet files and patterns");
   add_scan_arguments(command, arguments->scan);
-  command.option("--rounds", arguments->rounds, "N", "how often (3)")
-      .option("--warm-up", arguments->warm_up, "N", "rounds before that, not reported (0)")
-      .flag("--hash", arguments->hash, "hash the rows: equal for equal rows in any order; takes time")
+  add_rounds(command, arguments->rounds);
+  command.flag("--hash", arguments->hash, "hash the rows: equal for equal rows in any order; takes time")
       .flag("--floor", arguments->floor, "read and decompress the pages only: what no reader can be faster than")
       .exclude("--hash", "--floor")
       .example("frazil bench read web.hits --threads 1 --memory 16MiB")

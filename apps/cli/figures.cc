@@ -27,7 +27,7 @@ void Figures::set_stream(const scan::Stream& stream, scan::Order stream_order, s
   files = stats.files;
   set_pool(stats.pool);
   order = stream_order;
-  threads = order == scan::Order::kSequential ? 1 : threads_max;
+  threads = stream_order == scan::Order::kSequential ? 1 : threads_max;
 }
 
 json::Object to_json(const Figures& figures) {
@@ -48,7 +48,7 @@ json::Object to_json(const Figures& figures) {
   add_count("rss_peak_bytes", figures.rss_peak_bytes);
   add_count("allocations", figures.allocations);
   add_count("threads", figures.threads);
-  add("order", std::string(order_name(figures.order)));
+  object.emplace_back("order", figures.order ? json::Value(order_name(*figures.order)) : json::Value());
   return object;
 }
 

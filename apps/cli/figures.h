@@ -25,7 +25,7 @@ struct Figures {
   uint64_t rss_peak_bytes = 0;
   uint64_t allocations = 0;
   size_t threads = 0;
-  scan::Order order = scan::Order::kTask;
+  std::optional<scan::Order> order;  // of reading
 
   void set_pool(const MemoryPoolStats& stats) {
     pool_peak_bytes = stats.held_peak_bytes;

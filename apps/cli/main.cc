@@ -47,11 +47,14 @@ int run(int argc, char** argv) {
     Command& root = command_line.root();
     add_global_options(root, options);
     add_bench(root);
+    add_create(root);
     add_describe(root);
+    add_drop(root);
     add_files(root);
     add_history(root);
     add_inspect(root);
     add_list(root);
+    add_load(root);
     add_location(root);
     add_manifests(root);
     add_namespace(root);
@@ -59,6 +62,7 @@ int run(int argc, char** argv) {
     add_partitions(root);
     add_properties(root);
     add_refs(root);
+    add_rename(root);
     add_scan(root);
     add_schema(root);
     add_snapshots(root);

@@ -8,6 +8,7 @@
 #include "session.h"
 #include "verbs.h"
 
+#include "frazil/base/error.h"
 #include "frazil/json/value.h"
 #include "frazil/runtime/stop.h"
 
@@ -33,12 +34,58 @@ std::vector<catalog::Namespace> namespaces_below(Session& session, catalog::Cata
   return found;
 }
 
+EntityName parse_entity(const std::vector<std::string>& words) {
+  if (words.size() == 1) return {words[0], false};
+  if (words.size() == 2 && (words[0] == "table" || words[0] == "namespace")) return {words[1], words[0] == "namespace"};
+  throw_error(ErrorKind::kInvalidArgument, "expected a name, with 'table' or 'namespace' before it or nothing");
+}
+
+namespace {
+
+void print_done(Session& session, std::string_view done, const std::string& text) {
+  if (session.is_json()) {
+    session.print_json(json::Value(json::Object{{"namespace", json::Value(text)}}));
+  } else {
+    session.print_line(printable(message("{} namespace {}", done, text)));
+  }
+}
+
+}  // namespace
+
+void create_namespace(Session& session, const std::string& name, const std::vector<std::string>& properties) {
+  const catalog::NamespaceInCatalog target = parse_namespace_argument(session, name);
+  catalog::Properties made;
+  for (auto& [key, value] : split_properties(properties)) made[key] = std::move(value);
+  session.open_catalog(target.catalog).create_namespace(target.levels, made);
+  print_done(session, "created", catalog::to_string(target.levels));
+}
+
+void drop_namespace(Session& session, const std::string& name) {
+  const catalog::NamespaceInCatalog target = parse_namespace_argument(session, name);
+  session.open_catalog(target.catalog).drop_namespace(target.levels);
+  print_done(session, "dropped", catalog::to_string(target.levels));
+}
+
 void add_namespace(Command& root) {
   struct Options {
     std::string name;
     bool recursive = false;
+    std::vector<std::string> properties = {};
   };
-  Command group = root.add("namespace", "Look into namespaces");
+  Command group = root.add("namespace", "Create, drop and look into namespaces");
+
+  auto create = std::make_shared<Options>();
+  group.add("create", "Create a namespace")
+      .positional("NAMESPACE", create->name, "namespace, or catalog.namespace")
+      .option("--property", create->properties, "K=V", "a property of the namespace; before the verb: of the catalog")
+      .example("frazil namespace create web --property owner=ops")
+      .action([create](Session& session) { create_namespace(session, create->name, create->properties); });
+
+  auto drop = std::make_shared<Options>();
+  group.add("drop", "Drop a namespace without tables")
+      .positional("NAMESPACE", drop->name, "namespace, or catalog.namespace")
+      .example("frazil namespace drop web")
+      .action([drop](Session& session) { drop_namespace(session, drop->name); });
 
   auto list = std::make_shared<Options>();
   group.add("list", "Print the namespaces of a catalog, or those below one")

@@ -60,6 +60,18 @@ uint64_t parse_size(std::string_view text, std::string_view what) {
   throw error.set_hint("a number of bytes, or one with KiB, MiB, GiB, KB, MB, GB");
 }
 
+std::vector<std::pair<std::string, std::string>> split_properties(const std::vector<std::string>& properties) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const std::string& property : properties) {
+    const size_t equals = property.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw_error(ErrorKind::kInvalidArgument, "--property must be K=V, not '{}'", property);
+    }
+    out.emplace_back(property.substr(0, equals), property.substr(equals + 1));
+  }
+  return out;
+}
+
 Session::Session(const GlobalOptions& options, std::stop_token stop)
     : options_(options), stop_(std::move(stop)), out_(STDOUT_FILENO) {}
 
@@ -148,13 +160,7 @@ catalog::Catalog& Session::open_catalog(std::string_view name) {
   }
   catalog::CatalogOptions made;
   made.location_rules = options_.map_location;
-  for (const std::string& property : options_.properties) {
-    size_t equals = property.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw_error(ErrorKind::kInvalidArgument, "--property must be K=V, not '{}'", property);
-    }
-    made.overrides[property.substr(0, equals)] = property.substr(equals + 1);
-  }
+  for (auto& [key, value] : split_properties(options_.properties)) made.overrides[key] = std::move(value);
   // FRAZIL_URI and the like stand for the flags, but a catalog that is named by its own name keeps its own uri.
   auto override_with = [&](const char* key, const std::optional<std::string>& flag) {
     auto value = wanted.empty() ? setting(flag, key) : flag;
@@ -168,18 +174,26 @@ catalog::Catalog& Session::open_catalog(std::string_view name) {
   return *catalogs_.back().second;
 }
 
+catalog::TableName Session::table_name(std::string_view text) {
+  const bool catalog_given = options_.catalog.has_value() || options_.uri.has_value();
+  return catalog::parse_table_name(text, configuration(), catalog_given);
+}
+
+catalog::PathTableOptions Session::path_options() const {
+  catalog::PathTableOptions made;
+  made.location_rules = options_.map_location;
+  for (const std::string& property : options_.properties) {
+    constexpr std::string_view kBound = "metadata.max-bytes=";
+    if (property.starts_with(kBound)) made.metadata_max_bytes = parse_size(property.substr(kBound.size()), kBound);
+  }
+  return made;
+}
+
 catalog::LoadedTable Session::load_table(std::string_view text) {
-  bool catalog_given = options_.catalog.has_value() || options_.uri.has_value();
-  catalog::TableName name = catalog::parse_table_name(text, configuration(), catalog_given);
+  const catalog::TableName name = table_name(text);
   catalog::LoadedTable table;
   if (const auto* path = std::get_if<catalog::TablePath>(&name)) {
-    catalog::PathTableOptions made;
-    made.location_rules = options_.map_location;
-    for (const std::string& property : options_.properties) {
-      constexpr std::string_view kBound = "metadata.max-bytes=";
-      if (property.starts_with(kBound)) made.metadata_max_bytes = parse_size(property.substr(kBound.size()), kBound);
-    }
-    table = catalog::open_table_by_path(path->path, files(), context().memory_pool(), made);
+    table = catalog::open_table_by_path(path->path, files(), context().memory_pool(), path_options());
   } else {
     const auto& in_catalog = std::get<catalog::TableInCatalog>(name);
     table = open_catalog(in_catalog.catalog).load_table(in_catalog.identifier);

@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "output.h"
@@ -15,6 +16,7 @@
 #include "frazil/catalog/catalog.h"
 #include "frazil/catalog/configuration.h"
 #include "frazil/catalog/identifier.h"
+#include "frazil/catalog/path_table.h"
 
 namespace frazil {
 class Context;
@@ -50,6 +52,9 @@ void add_global_options(Command& root, GlobalOptions& options);
 // "64MiB", "1.5 GB", "1000": bytes. Throws Error(kInvalidArgument) that names `what`.
 uint64_t parse_size(std::string_view text, std::string_view what);
 
+// K=V each, in their order. Throws Error(kInvalidArgument).
+std::vector<std::pair<std::string, std::string>> split_properties(const std::vector<std::string>& properties);
+
 class Session {
  public:
   // Borrows both, and standard output.
@@ -81,6 +86,9 @@ class Session {
 
   // The catalog of that name; empty: --catalog, else the default one.
   catalog::Catalog& open_catalog(std::string_view name = {});
+  // TABLE as on the command line.
+  catalog::TableName table_name(std::string_view text);
+  catalog::PathTableOptions path_options() const;
   // TABLE as on the command line; the table's notices are printed.
   catalog::LoadedTable load_table(std::string_view text);
 

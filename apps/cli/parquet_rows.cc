@@ -76,7 +76,10 @@ void print_rows(Session& session, const Arguments& arguments, std::optional<int6
       first_path = file.path;
       // A table without a limit would end early; all rows were asked for.
       writer = make_row_writer(schema, session.out(),
-                               {.format = format, .limit = limit.value_or(INT64_MAX), .color = session.color_out()});
+                               {.format = format,
+                                .limit = limit.value_or(INT64_MAX),
+                                .color = session.color_out(),
+                                .pool = &session.context().memory_pool()});
       if (count == 1 && !arguments.files.where) {
         total = file.metadata->row_count();
         progress.set_total_rows(limit ? std::min(*limit, *total) : *total);

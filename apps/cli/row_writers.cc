@@ -427,10 +427,15 @@ RowFormat parse_row_format(const std::optional<std::string>& text, const OutputS
   if (*text == "csv") return RowFormat::kCsv;
   if (*text == "json") return RowFormat::kJson;
   if (*text == "none") return RowFormat::kNone;
-  if (*text == "arrow" || *text == "parquet") {
-    throw_error(ErrorKind::kUnsupported, "rows cannot be printed as {} yet", *text);
+  if (*text == "arrow") throw_error(ErrorKind::kUnsupported, "rows cannot be printed as {} yet", *text);
+  if (*text != "parquet") {
+    throw_error(ErrorKind::kInvalidArgument, "--format must be table, csv, json, parquet or none, not '{}'", *text);
   }
-  throw_error(ErrorKind::kInvalidArgument, "--format must be table, csv, json or none, not '{}'", *text);
+  if (out.is_terminal()) {
+    Error error(ErrorKind::kInvalidArgument, "a Parquet file is nothing for a terminal");
+    throw error.set_hint("... --format parquet > FILE");
+  }
+  return RowFormat::kParquet;
 }
 
 std::unique_ptr<RowWriter> make_row_writer(SchemaPtr schema, OutputStream& out, const RowWriterOptions& options) {
@@ -441,6 +446,8 @@ std::unique_ptr<RowWriter> make_row_writer(SchemaPtr schema, OutputStream& out, 
       return std::make_unique<CsvWriter>(std::move(schema), out, options.limit);
     case RowFormat::kJson:
       return std::make_unique<JsonWriter>(std::move(schema), out, options.limit);
+    case RowFormat::kParquet:
+      return make_parquet_row_writer(std::move(schema), out, options);
     case RowFormat::kNone:
       break;
   }

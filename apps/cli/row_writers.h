@@ -11,12 +11,16 @@
 
 #include "frazil/columnar/array.h"
 
+namespace frazil {
+class MemoryPool;
+}
+
 namespace frazil::cli {
 
-enum class RowFormat : uint8_t { kTable, kCsv, kJson, kNone };
+enum class RowFormat : uint8_t { kTable, kCsv, kJson, kParquet, kNone };
 
-// "table", "csv", "json", "none"; nothing given: JSON if --output asks for it, else a table on a terminal, else CSV.
-// Throws Error(kInvalidArgument), or Error(kUnsupported) for "arrow" and "parquet".
+// "table", "csv", "json", "parquet", "none"; nothing given: JSON if --output asks for it, else a table on a terminal, else CSV.
+// Throws Error(kInvalidArgument), also for Parquet on a terminal, or Error(kUnsupported) for "arrow".
 RowFormat parse_row_format(const std::optional<std::string>& text, const OutputStream& out,
                            OutputFormat output = OutputFormat::kText);
 
@@ -38,10 +42,15 @@ struct RowWriterOptions {
   // What the user said (--limit). A table without a limit ends after kTableRows rows.
   std::optional<int64_t> limit = std::nullopt;
   bool color = false;
+  MemoryPool* pool = nullptr;  // kParquet: encodes in its memory; outlives the writer
 };
 inline constexpr int64_t kTableRows = 100;
 // Rows that the widths of a table come from.
 inline constexpr int64_t kTableWidthRows = 1000;
+
+// A file of Parquet. Nothing of it is of use before finish().
+std::unique_ptr<RowWriter> make_parquet_row_writer(SchemaPtr schema, OutputStream& out,
+                                                   const RowWriterOptions& options);
 
 std::unique_ptr<RowWriter> make_row_writer(SchemaPtr schema, OutputStream& out, const RowWriterOptions& options);
 

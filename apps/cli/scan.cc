@@ -62,7 +62,10 @@ void scan_table(Session& session, const Arguments& arguments) {
   auto stream = builder.execute();
   const std::stop_callback close_on_interrupt(session.stop(), [&] { stream->close(); });
   const auto writer = make_row_writer(stream->schema(), session.out(),
-                                      {.format = format, .limit = arguments.limit, .color = session.color_out()});
+                                      {.format = format,
+                                       .limit = arguments.limit,
+                                       .color = session.color_out(),
+                                       .pool = &session.context().memory_pool()});
   while (auto batch = stream->next()) {
     if (!figures.seconds_to_first_batch) figures.seconds_to_first_batch = elapsed();
     writer->write(*batch);

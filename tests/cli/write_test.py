@@ -144,6 +144,22 @@ class LoadTest(WriteTest):
             self.run_verb('load', name, str(path))
             self.assertEqual(self.rows(name), self.rows('n.a'))
 
+    def test_scans_as_parquet(self):
+        self.run_verb('load', 'n.t', FLIGHTS, '--create', '--null', 'NA', '--partition-by', 'month')
+        path = self.lake / 'july.parquet'
+        arguments = ['scan', 'n.t', '--where', 'month = 7', '--select', 'carrier,dep_delay,time_hour']
+        with open(path, 'wb') as out:
+            subprocess.run([FRAZIL, *arguments, '--format', 'parquet', *self.options], stdout=out, check=True,
+                           env=environment(), timeout=60)
+        as_json = ['--format', 'json']
+        self.assertEqual(frazil('parquet', 'cat', str(path), *as_json).stdout, self.run_verb(*arguments, *as_json).stdout)
+        frazil('parquet', 'verify', str(path))
+        self.assertEqual(frazil('parquet', 'count', str(path)).stdout, '29425\n')
+        with open(path, 'wb') as out:
+            subprocess.run([FRAZIL, *arguments, '--limit', '7', '--format', 'parquet', *self.options], stdout=out,
+                           check=True, env=environment(), timeout=60)
+        self.assertEqual(frazil('parquet', 'count', str(path)).stdout, '7\n')
+
     def test_a_dry_run_leaves_nothing(self):
         loaded = self.json_of('load', 'load', 'n.t', AIRLINES, '--create', '--dry-run')
         self.assertEqual((loaded['rows'], loaded['snapshot_id']), (16, None))

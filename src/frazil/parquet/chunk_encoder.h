@@ -38,7 +38,7 @@ struct ChunkOptions {
   bool may_skip_compression = true;  // chunks that the codec hardly shrinks are left UNCOMPRESSED
   size_t page_bytes = size_t{1} << 20;
   size_t page_rows = 20'000;
-  bool page_v2 = false;
+  bool page_v2 = false;  // but not of the legacy profile
   EncodingProfile profile = EncodingProfile::kCompatible;
   bool dictionary = true;                     // may be chosen
   size_t dictionary_bytes = size_t{2} << 20;  // PLAIN bytes of a dictionary; past them other encodings follow

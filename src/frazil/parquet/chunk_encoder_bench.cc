@@ -134,6 +134,28 @@ BENCHMARK(encode_chunk)
                    {static_cast<int64_t>(CompressionCodec::kZstd), static_cast<int64_t>(CompressionCodec::kSnappy),
                     static_cast<int64_t>(CompressionCodec::kUncompressed)}});
 
+// What does a chunk cost that has few rows, as those of many partitions have? items are chunks.
+void encode_small_chunk(benchmark::State& state) {
+  const ArrayPtr values = make_data(state.range(0))->slice(0, state.range(1));
+  LeafDescription leaf;
+  leaf.path = "a";
+  leaf.type = values->type;
+  leaf.file_type = leaf_type({.name = "a", .type = values->type});
+  EncoderScratch scratch(bench_pool());
+  size_t bytes = 0;
+  for (auto _ : state) {
+    ChunkEncoder encoder(leaf, {}, bench_pool());
+    encoder.write({.values = values.get()}, scratch);
+    bytes = encoder.finish(scratch).byte_size;
+  }
+  state.SetItemsProcessed(state.iterations());
+  state.counters["bytes"] = static_cast<double>(bytes);
+  state.SetLabel(kNames[state.range(0)]);
+}
+BENCHMARK(encode_small_chunk)
+    ->ArgNames({"data", "rows"})
+    ->ArgsProduct({{kRunningId, kTenths, kRowLabels, kConstant, kLabels, kCyclic, kRandomInts}, {20, 500, 2500}});
+
 // The loops alone, on 20,000 values: a page.
 constexpr size_t kPageValues = 20'000;
 

@@ -13,8 +13,10 @@ namespace frazil::parquet {
 namespace {
 
 constexpr double kBytesPerNanosecond = 0.1;
-constexpr size_t kPartValues = 1024;
-constexpr size_t kPartBytes = 32 << 10;
+// A sample is a quarter of a page, but not less or more than this, so that small chunks are not mostly sampled.
+constexpr size_t kSampleValuesMin = 512;
+constexpr size_t kSampleValuesMax = 2048;
+constexpr size_t kPartBytes = 16 << 10;
 // zstd's level in samples: higher ones cost more than the choice is worth, and rank encodings alike.
 constexpr int kSampleLevelMax = 3;
 
@@ -45,7 +47,7 @@ double decoding_nanoseconds(Encoding encoding, bool is_bytes) {
     case Encoding::kByteStreamSplit:
       return 0.6;
     case Encoding::kDeltaLengthByteArray:
-      return 3;
+      return 5;
     case Encoding::kDeltaByteArray:
       // Ours take 7, parquet-cpp 30, DuckDB 50, Polars 100: files are for all of them.
       return 20;
@@ -62,8 +64,12 @@ struct Sample {
   size_t count = 0;
 };
 
+size_t sample_size(size_t count) {
+  return std::clamp(count / 4, kSampleValuesMin, kSampleValuesMax);
+}
+
 size_t part_size(const PageView& page, size_t from) {
-  const size_t most = std::min(kPartValues, page.count() - from);
+  const size_t most = std::min(sample_size(page.count()) / 2, page.count() - from);
   if (!page.is_bytes) return most;
   size_t size = 0;
   while (size < most && page.slice(from, size + 1).plain_bytes() <= kPartBytes) ++size;
@@ -205,7 +211,7 @@ double dictionary_cost(const ChunkOptions& options, std::span<const uint32_t> nu
   const size_t entries = dictionary.size();
   const int width = std::max(1, bit_width_of(entries - 1));
   scratch.encoded.clear();
-  const size_t part = std::min(2 * kPartValues, numbers.size());
+  const size_t part = std::min(sample_size(numbers.size()), numbers.size());
   append_hybrid(numbers.subspan(numbers.size() - part), width, scratch.encoded);
   const double reading = decoding_nanoseconds(Encoding::kRleDictionary, is_bytes);
   const double index_cost = cost_of(options, scratch.encoded.span(), part, reading, scratch);

@@ -21,7 +21,7 @@
 // Iceberg's reader, which has it since 1.11. Iceberg Java before 1.11 reads the DELTA encodings only with vectorized
 // reads off, but DELTA_BINARY_PACKED since 1.10. Who has such readers asks for the legacy profile.
 //
-// Each candidate encodes a sample of up to 2,048 values, which is compressed as the chunk will be, and the cheapest wins:
+// Each candidate encodes a sample of 512 to 2,048 values, which is compressed as the chunk will be, and the cheapest wins:
 //
 //   cost of a value = bytes in the file + 0.1 byte a nanosecond of reading it
 //

@@ -14,6 +14,11 @@ namespace {
 // Bytes that compression must save, of 20, to be worth its time when the chunk is read.
 constexpr size_t kSavedOf20 = 1;
 
+// What the codec sees: levels of version 2 are never compressed.
+std::span<const std::byte> payload_of(const RawPage& raw, std::span<const std::byte> body) {
+  return raw.type == PageType::kDataV2 ? body.subspan(raw.repetition_size + raw.definition_size) : body;
+}
+
 bool pays(size_t compressed, size_t raw) {
   return compressed * 20 <= raw * (20 - kSavedOf20);
 }
@@ -28,16 +33,26 @@ PageWriter::PageWriter(const ChunkOptions& options, MemoryPool& pool)
       is_decided_(options.codec == CompressionCodec::kUncompressed || !options.may_skip_compression),
       kept_bytes_(pool) {}
 
-void PageWriter::decide(std::span<const std::byte> sample, size_t dictionary_bytes, PageScratch scratch) {
+// Fixes the codec; how many bytes in scratch.compressed `sample` gave, if it was compressed.
+std::optional<size_t> PageWriter::decide(std::span<const std::byte> sample, size_t dictionary_bytes,
+                                         PageScratch scratch) {
   is_decided_ = true;
   // The dictionary is compressed with the same codec, and mostly shrinks.
-  if (dictionary_bytes > sample.size() / 8) return;
-  const Codec codec = compressor_codec(options_->codec);
-  const size_t bound = Compressor::bound(codec, sample.size());
+  if (dictionary_bytes > sample.size() / 8) return std::nullopt;
+  const auto size = compress(sample, scratch);
+  if (pays(size, sample.size())) return size;
+  codec_ = CompressionCodec::kUncompressed;
+  return std::nullopt;
+}
+
+size_t PageWriter::compress(std::span<const std::byte> payload, PageScratch scratch) {
+  const Codec codec = compressor_codec(codec_);
+  const size_t bound = Compressor::bound(codec, payload.size());
   scratch.compressed.clear();
   const auto size =
-      scratch.compressor.compress(codec, options_->level, sample, {scratch.compressed.reserve(bound), bound});
-  if (!size || !pays(*size, sample.size())) codec_ = CompressionCodec::kUncompressed;
+      scratch.compressor.compress(codec, options_->level, payload, {scratch.compressed.reserve(bound), bound});
+  if (!size) throw_error(ErrorKind::kInternal, "{} gives more than its bound", to_string(codec));
+  return *size;
 }
 
 void PageWriter::write(const RawPage& raw, std::span<const std::byte> body, size_t page_index,
@@ -47,10 +62,14 @@ void PageWriter::write(const RawPage& raw, std::span<const std::byte> body, size
     kept_bytes_.append(body.data(), body.size());
     return;
   }
-  if (!is_decided_) decide(body, dictionary_bytes, scratch);
+  std::optional<size_t> compressed;
+  if (!is_decided_) {
+    compressed = decide(payload_of(raw, body), dictionary_bytes, scratch);
+    if (!kept_.empty()) compressed.reset();  // flush() needs the buffer
+  }
   flush(pages, dictionary_bytes, scratch);
   pages[page_index].offset = bytes_.size();
-  pages[page_index].compressed_size = static_cast<uint32_t>(emit(raw, body, bytes_, scratch));
+  pages[page_index].compressed_size = static_cast<uint32_t>(emit(raw, body, compressed, bytes_, scratch));
 }
 
 void PageWriter::flush(std::vector<EncodedPage>& pages, size_t dictionary_bytes, PageScratch scratch) {
@@ -59,7 +78,7 @@ void PageWriter::flush(std::vector<EncodedPage>& pages, size_t dictionary_bytes,
   for (const KeptPage& kept : kept_) {
     pages[kept.page_index].offset = bytes_.size();
     pages[kept.page_index].compressed_size = static_cast<uint32_t>(
-        emit(kept.raw, kept_bytes_.span().subspan(kept.body_offset, kept.body_size), bytes_, scratch));
+        emit(kept.raw, kept_bytes_.span().subspan(kept.body_offset, kept.body_size), std::nullopt, bytes_, scratch));
   }
   kept_.clear();
   kept_bytes_.release();
@@ -67,29 +86,22 @@ void PageWriter::flush(std::vector<EncodedPage>& pages, size_t dictionary_bytes,
 
 void PageWriter::write_dictionary(const RawPage& raw, std::span<const std::byte> body, ChunkBytes& out,
                                   PageScratch scratch) {
-  emit(raw, body, out, scratch);
+  emit(raw, body, std::nullopt, out, scratch);
 }
 
-size_t PageWriter::emit(const RawPage& raw, std::span<const std::byte> body, ChunkBytes& out, PageScratch scratch) {
+size_t PageWriter::emit(const RawPage& raw, std::span<const std::byte> body, std::optional<size_t> compressed,
+                        ChunkBytes& out, PageScratch scratch) {
   const bool is_v2 = raw.type == PageType::kDataV2;
-  // Levels of version 2 are never compressed.
-  const size_t levels_size = is_v2 ? raw.repetition_size + raw.definition_size : 0;
-  const std::span<const std::byte> levels = body.first(levels_size);
-  std::span<const std::byte> payload = body.subspan(levels_size);
-  bool is_compressed = codec_ != CompressionCodec::kUncompressed;
-  if (is_compressed && is_v2 && payload.empty()) is_compressed = false;
+  std::span<const std::byte> payload = payload_of(raw, body);
+  const std::span<const std::byte> levels = body.first(body.size() - payload.size());
+  bool is_compressed = codec_ != CompressionCodec::kUncompressed && !(is_v2 && payload.empty());
   if (is_compressed) {
-    const Codec codec = compressor_codec(codec_);
-    const size_t bound = Compressor::bound(codec, payload.size());
-    scratch.compressed.clear();
-    std::byte* const target = scratch.compressed.reserve(bound);
-    const auto size = scratch.compressor.compress(codec, options_->level, payload, {target, bound});
-    if (!size) throw_error(ErrorKind::kInternal, "{} gives more than its bound", to_string(codec));
+    const size_t size = compressed ? *compressed : compress(payload, scratch);
     // Version 2 tells for each page whether it is compressed.
-    is_compressed = !(is_v2 && *size >= payload.size());
-    if (is_compressed) payload = {target, *size};
+    is_compressed = !is_v2 || size < payload.size();
+    if (is_compressed) payload = {scratch.compressed.data(), size};
   }
-  const size_t payload_size = levels_size + payload.size();
+  const size_t payload_size = levels.size() + payload.size();
   if (body.size() > INT32_MAX || payload_size > INT32_MAX) {
     throw_error(ErrorKind::kInvalidArgument, "a page of {} bytes: pages are shorter than 2^31", body.size());
   }

@@ -66,9 +66,12 @@ class PageWriter {
     size_t body_size;
   };
 
-  void decide(std::span<const std::byte> sample, size_t dictionary_bytes, PageScratch scratch);
-  // Header and payload; returns their size.
-  size_t emit(const RawPage& raw, std::span<const std::byte> body, ChunkBytes& out, PageScratch scratch);
+  std::optional<size_t> decide(std::span<const std::byte> sample, size_t dictionary_bytes, PageScratch scratch);
+  // Into scratch.compressed.
+  size_t compress(std::span<const std::byte> payload, PageScratch scratch);
+  // Header and payload; returns their size. `compressed`: bytes of scratch.compressed that the payload gave already.
+  size_t emit(const RawPage& raw, std::span<const std::byte> body, std::optional<size_t> compressed, ChunkBytes& out,
+              PageScratch scratch);
 
   const ChunkOptions* options_;
   MemoryPool* pool_;

@@ -29,7 +29,7 @@ double decompression_nanoseconds(CompressionCodec codec) {
     case CompressionCodec::kLz4Raw:
       return 0.4;
     case CompressionCodec::kZstd:
-      return 0.9;
+      return 0.7;
     case CompressionCodec::kGzip:
       return 2.5;
     case CompressionCodec::kBrotli:
@@ -47,7 +47,7 @@ double decoding_nanoseconds(Encoding encoding, bool is_bytes) {
     case Encoding::kByteStreamSplit:
       return 0.6;
     case Encoding::kDeltaLengthByteArray:
-      return 5;
+      return 8;
     case Encoding::kDeltaByteArray:
       // Ours take 7, parquet-cpp 30, DuckDB 50, Polars 100: files are for all of them.
       return 20;

@@ -3,6 +3,7 @@
 //
 //   frazil_file_metrics SCHEMA IN OUT [KEY=VALUE ...]     SCHEMA: a file with the table's schema in JSON; its columns, in
 //                                                         this order, are those of IN. KEY=VALUE: table properties
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -31,14 +32,18 @@ std::string run(int argc, char** argv) {
     const std::string text = argv[i];
     properties.emplace_back(text.substr(0, text.find('=')), text.substr(text.find('=') + 1));
   }
-  parquet::FileReader reader(files.open_input(argv[2]), {}, pool);
-  parquet::FileWriter writer(files.open_output(argv[3]), spec::to_arrow_schema(*schema),
-                             parquet::options_from_properties(properties), pool);
+  parquet::FileReader reader(files.open_input(argv[2]), {.use_embedded_schema = false}, pool);
+  const auto config = write::MetricsConfig::from_properties(properties, *schema);
+  parquet::WriterOptions options = parquet::options_from_properties(properties);
+  for (const spec::NestedField& field : schema->fields())
+    options.columns.statistics_length =
+        std::max(options.columns.statistics_length, config.mode(field.id).bound_bytes());
+  parquet::FileWriter writer(files.open_output(argv[3]), spec::to_arrow_schema(*schema), options, pool);
   while (const auto batch = reader.next()) writer.write(*batch);
   const parquet::FileSummary summary = writer.finish();
   manifest::DataFile file;
   file.path = argv[3];
-  write::add_metrics(file, summary, *schema, write::MetricsConfig::from_properties(properties, *schema));
+  write::add_metrics(file, summary, *schema, config);
   return json::write(manifest::data_file_to_json(file));
 }
 

@@ -195,17 +195,15 @@ std::string truncate_text_lower(std::string_view text, int32_t code_points) {
 std::optional<std::string> truncate_text_upper(std::string_view text, int32_t code_points) {
   const size_t kept = utf8_prefix_bytes(text, static_cast<size_t>(code_points));
   if (kept == text.size()) return std::string(text);
-  for (size_t end = kept; end > 0;) {
-    // The last code point before `end`.
-    size_t begin = end - 1;
-    while (begin > 0 && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80) --begin;
+  // From the last code point back; within one, nothing is decoded.
+  for (size_t begin = kept; begin-- > 0;) {
     size_t position = begin;
-    if (const auto following = next_valid(next_code_point(text, position).value_or(kCodePointMax))) {
-      std::string bound(text.substr(0, begin));
-      append_code_point(bound, *following);
-      return bound;
-    }
-    end = begin;
+    const auto code_point = next_code_point(text, position);
+    const auto following = code_point ? next_valid(*code_point) : std::nullopt;
+    if (!following) continue;
+    std::string bound(text.substr(0, begin));
+    append_code_point(bound, *following);
+    return bound;
   }
   return std::nullopt;
 }

@@ -14,6 +14,7 @@
 #include "parquet_claims.h"
 #include "parquet_files.h"
 #include "parquet_page_headers.h"
+#include "parquet_variants.h"
 #include "progress.h"
 #include "session.h"
 
@@ -107,14 +108,23 @@ RowGroupFigures verify_row_group(Session& session, const ParquetFile& file,
   RowGroupFigures figures;
   std::vector<size_t> leaves(file.schema().leaf_count());
   for (size_t leaf = 0; leaf < leaves.size(); ++leaf) leaves[leaf] = leaf;
-  const auto in_column = [&](size_t leaf, const auto& work) {
+  const auto in_group = [&](const auto& work) {
     try {
       work();
     } catch (Error& error) {
-      error.add_context(message("column '{}'", file.column(leaf)));
       error.add_context(message("row group {} of {}", group, file.path));
       throw;
     }
+  };
+  const auto in_column = [&](size_t leaf, const auto& work) {
+    in_group([&] {
+      try {
+        work();
+      } catch (Error& error) {
+        error.add_context(message("column '{}'", file.column(leaf)));
+        throw;
+      }
+    });
   };
 
   const auto index = parquet::PageIndex::read(*file.input, *file.metadata, group, leaves, leaves, pool);
@@ -131,6 +141,11 @@ RowGroupFigures verify_row_group(Session& session, const ParquetFile& file,
       claims.emplace_back(i, ColumnClaims(file, group, leaf_of(i), arrow_field(requests[i]), index, pool));
     });
   }
+  std::vector<std::pair<size_t, VariantCheck>> variants;  // by request
+  for (size_t i = 0; i < requests.size(); ++i) {
+    VariantCheck check(file.schema(), requests[i]);
+    if (check.has_variants()) variants.emplace_back(i, std::move(check));
+  }
   parquet::ReadOptions options;
   options.columns = requests;
   options.first_row_group = static_cast<int>(group);
@@ -143,6 +158,9 @@ RowGroupFigures verify_row_group(Session& session, const ParquetFile& file,
     if (session.stop().stop_requested()) throw CancelledError();
     for (auto& [request, column] : claims) {
       in_column(leaf_of(request), [&, &checked = column, i = request] { checked.check(batch->column(i)); });
+    }
+    for (const auto& [request, column] : variants) {
+      in_group([&, &checked = column, i = request] { checked.check(batch->column(i), figures.rows, pool); });
     }
     figures.rows += batch->row_count();
     progress.add(batch->row_count(), static_cast<int64_t>(batch->buffer_bytes()));

@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import unittest
+import zlib
 
 from program_test import FRAZIL, ROOT, TemporaryTest, documented_schemas, environment, frazil, golden, validate
 
@@ -233,6 +234,18 @@ class RowsTest(TemporaryTest):
                                  table.filter(expression).num_rows)
 
 
+def checksum_field(page):
+    """Field 4 of a page header, behind field 3: the CRC-32 of the page as a zigzag number."""
+    number = zlib.crc32(page)
+    number = number - 2**32 if number >= 2**31 else number
+    number = number << 1 ^ number >> 31
+    field = bytearray(b'\x15')
+    while number >= 0x80:
+        field.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes(field) + bytes([number])
+
+
 class VerifyTest(TemporaryTest):
     def test_whole_files(self):
         names = ['alltypes_plain.parquet', 'alltypes_tiny_pages.parquet', 'alltypes_dictionary.parquet',
@@ -264,8 +277,11 @@ class VerifyTest(TemporaryTest):
                 self.assertEqual(report['rows'], files[report['file']], report['file'])
             else:
                 broken[pathlib.Path(report['file']).name] = report['problem']['message']
-        # Readers that do not look at checksums read them all the same.
-        self.assertEqual(sorted(broken), ['datapage_v1-corrupt-checksum.parquet',
+        # Readers that do not look at checksums read them all the same, and those that know no variants invalid ones.
+        cases = json.loads((DATA.parent / 'shredded_variant' / 'cases.json').read_text())
+        invalid = {case['parquet_file'] for case in cases if 'error_message' in case} & {
+            pathlib.Path(path).name for path in files if 'shredded_variant' in path}
+        self.assertEqual(sorted(broken), [*sorted(invalid), 'datapage_v1-corrupt-checksum.parquet',
                                           'rle-dict-uncompressed-corrupt-checksum.parquet'])
 
     def test_null_counts_that_their_writer_did_not_count(self):
@@ -321,6 +337,32 @@ class VerifyTest(TemporaryTest):
         path.write_bytes(source[:first] + source[first:].replace(least, (0).to_bytes(4, 'little')))
         [report] = listing('verify', str(path), code=4)
         self.assertIn('bounds that a value is outside of', report['problem']['message'])
+
+    def test_variants_that_are_none(self):
+        """Those that parquet-testing calls invalid are found, and metadata of a version that does not exist."""
+        folder = DATA.parent / 'shredded_variant'
+        cases = [case for case in json.loads((folder / 'cases.json').read_text()) if case.get('parquet_file')]
+        files = [str(folder / case['parquet_file']) for case in cases]
+        reports = json.loads(parquet('verify', *files, '--output', 'json', code=4).stdout)
+        self.assertEqual({pathlib.Path(report['file']).name for report in reports if not report['whole']},
+                         {case['parquet_file'] for case in cases if 'error_message' in case})
+
+        source = folder / 'case-004.parquet'
+        page = next(page for page in listing('pages', str(source)) if page['column'] == 'var.metadata')
+        begin = page['offset'] + page['header_bytes']
+        whole = source.read_bytes()
+        data = whole[begin:begin + page['compressed_bytes']]
+        self.assertTrue(data.endswith(b'\1\0\0'))
+        for version in range(2, 16):  # one whose checksum takes as many bytes
+            other = data[:-3] + bytes([version, 0, 0])
+            damaged = whole.replace(data, other).replace(checksum_field(data), checksum_field(other))
+            if len(damaged) == len(whole):
+                break
+        path = pathlib.Path(self.folder, 'variant.parquet')
+        path.write_bytes(damaged)
+        [report] = listing('verify', str(path), code=4)
+        self.assertIn(f'variant metadata has version {version}', report['problem']['message'])
+        self.assertEqual(report['problem']['context'][:2], ['row 0', "column 'var'"])
 
     def test_truncated_files_and_others(self):
         path = pathlib.Path(self.folder, 'x.parquet')

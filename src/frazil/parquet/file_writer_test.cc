@@ -1,6 +1,7 @@
 #include "frazil/parquet/file_writer.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -256,6 +257,66 @@ TEST(FileWriter, BringsTypesIntoTheFormsOfTheFormat) {
   const auto instants = make_fixed<int64_t>(timestamp(TimeUnit::kSecond, "Europe/Berlin"), {-1, 5});
   EXPECT_EQ(difference(*round_trip(instants), *make_fixed<int64_t>(timestamp(TimeUnit::kMilli, "UTC"), {-1000, 5000})),
             "");
+}
+
+// Of what other programs make of the annotations, tests/parquet/written.py and DuckDB know.
+TEST(FileWriter, KeepsExtensionsAsAnnotations) {
+  MemoryPool pool;
+  MemoryFileSystem files;
+  const auto extension = [](std::string name, DataTypePtr type, std::string extension_name, std::string text) {
+    Field field{.name = std::move(name), .type = std::move(type)};
+    field.metadata.emplace_back("ARROW:extension:name", std::move(extension_name));
+    if (!text.empty()) field.metadata.emplace_back("ARROW:extension:metadata", std::move(text));
+    return field;
+  };
+  const SchemaPtr schema = Schema::make(
+      {extension("u", fixed_size_binary(16), "arrow.uuid", ""),
+       extension("j", primitive(TypeId::kUtf8), "arrow.json", ""),
+       extension("g", primitive(TypeId::kBinary), "geoarrow.wkb", R"({"crs":"OGC:CRS84","crs_type":"authority_code"})"),
+       extension("e", primitive(TypeId::kBinary), "geoarrow.wkb",
+                 R"({"crs":"4326","crs_type":"srid","edges":"karney"})")});
+  FileWriter writer(files.open_output("/t/x.parquet"), schema, {}, pool);
+  writer.finish();
+  const Opened opened = open(files, pool);
+  const FileSchema& made = opened.metadata->schema();
+  EXPECT_EQ(made.leaf(0).logical.kind, LogicalType::Kind::kUuid);
+  EXPECT_EQ(made.leaf(1).logical.kind, LogicalType::Kind::kJson);
+  EXPECT_EQ(made.leaf(2).logical.kind, LogicalType::Kind::kGeometry);
+  EXPECT_EQ(made.leaf(2).logical.crs, "");
+  EXPECT_EQ(made.leaf(3).logical.kind, LogicalType::Kind::kGeography);
+  EXPECT_EQ(made.leaf(3).logical.crs, "srid:4326");
+  const SchemaPtr read = arrow_schema(made);
+  EXPECT_TRUE(read->equals(*schema, true)) << read->to_string();
+}
+
+class Batches final : public BatchStream {
+ public:
+  Batches(std::vector<RecordBatch> batches, bool fails) : batches_(std::move(batches)), fails_(fails) {}
+  const SchemaPtr& schema() const override { return batches_.front().schema(); }
+  std::optional<RecordBatch> next() override {
+    if (at_ < batches_.size()) return batches_[at_++];
+    if (fails_) throw_error(ErrorKind::kIo, "the source is gone");
+    return std::nullopt;
+  }
+  void close() noexcept override { closed = true; }
+  bool closed = false;
+
+ private:
+  std::vector<RecordBatch> batches_;
+  size_t at_ = 0;
+  bool fails_;
+};
+
+TEST(WriteStream, WritesAllBatchesOrNothing) {
+  MemoryPool pool;
+  MemoryFileSystem files;
+  Batches whole({two_column_batch(0, 10), two_column_batch(10, 5)}, false);
+  EXPECT_EQ(write_stream(whole, files.open_output("/t/x.parquet"), {}, pool, {}).row_count, 15);
+  EXPECT_EQ(open(files, pool).metadata->row_count(), 15);
+  Batches cut({two_column_batch(0, 10)}, true);
+  EXPECT_THROW(write_stream(cut, files.open_output("/t/y.parquet"), {}, pool, {}), Error);
+  EXPECT_TRUE(cut.closed);
+  EXPECT_EQ(files.file_count(), 1U);
 }
 
 TEST(FileWriter, WritesAFileWithoutRows) {

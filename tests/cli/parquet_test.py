@@ -347,7 +347,7 @@ class VerifyTest(TemporaryTest):
         self.assertEqual({pathlib.Path(report['file']).name for report in reports if not report['whole']},
                          {case['parquet_file'] for case in cases if 'error_message' in case})
 
-        source = folder / 'case-004.parquet'
+        source = folder / 'case-052.parquet'  # not shredded
         page = next(page for page in listing('pages', str(source)) if page['column'] == 'var.metadata')
         begin = page['offset'] + page['header_bytes']
         whole = source.read_bytes()

@@ -27,10 +27,11 @@
 #include "frazil/io/counting_file_system.h"
 #include "frazil/io/file_systems.h"
 #include "frazil/json/value.h"
-#include "frazil/parquet/batch_reader.h"
 #include "frazil/parquet/column_request.h"
+#include "frazil/parquet/file_reader.h"
 #include "frazil/parquet/metadata.h"
 #include "frazil/parquet/page_walk.h"
+#include "frazil/predicate/parse.h"
 #include "frazil/runtime/context.h"
 #include "frazil/spec/schema.h"
 #include "frazil/table/table.h"
@@ -44,6 +45,7 @@ struct Arguments {
   BenchRounds rounds;
   bool hash = false;
   bool floor = false;
+  bool count = false;
 };
 
 using Round = BenchRound;
@@ -95,6 +97,21 @@ Round read_table(Session& session, const Arguments& arguments, const catalog::Lo
   round.figures.set_stream(*stream, builder.options().order, session.context().thread_count());
   round.figures.bytes_read = table.io_counters().bytes_read.load();
   round.content = consumer.content();
+  return round;
+}
+
+Round count_table(Session& session, const Arguments& arguments, const catalog::LoadedTable& loaded) {
+  const Table table(session.context(), loaded);
+  const ScanBuilder builder = build_scan(table, arguments.scan);
+  Round round;
+  const Timer timer;
+  round.figures.rows = builder.count();
+  round.figures.seconds = timer.seconds();
+  round.figures.bytes_read = table.io_counters().bytes_read.load();
+  round.figures.files = table.io_counters().files_opened.load();
+  round.figures.set_pool(session.context().memory_pool().stats());
+  round.figures.threads = session.context().thread_count();
+  round.figures.order = builder.options().order;
   return round;
 }
 
@@ -169,12 +186,14 @@ Round read_files(Session& session, const Arguments& arguments, const std::vector
     FilePart& part = parts[file];
     const auto input = files.open_input(paths[file]);
     const auto metadata = parquet::read_metadata(*input, pool);
-    parquet::ReadOptions options;
+    parquet::FileReaderOptions options;
     for (uint32_t node : selected_columns(metadata->schema(), selection)) {
       options.columns.push_back(parquet::request_column(metadata->schema(), node));
     }
+    if (arguments.scan.where) options.predicate = predicate::parse(*arguments.scan.where);
     if (arguments.scan.batch_rows) options.batch_rows = *arguments.scan.batch_rows;
-    parquet::BatchReader reader(input, metadata, std::move(options), pool);
+    options.metadata = metadata;
+    parquet::FileReader reader(input, std::move(options), pool);
     Consumer consumer(session, arguments.hash);
     while (!session.stop().stop_requested()) {
       const auto batch = reader.next();
@@ -268,6 +287,10 @@ bool names_parquet_files(const std::vector<std::string>& inputs) {
 
 void bench_read(Session& session, const Arguments& arguments) {
   const bool plain = names_parquet_files(arguments.inputs);
+  if (plain && arguments.count) throw_error(ErrorKind::kInvalidArgument, "--count is for tables");
+  if (arguments.floor && arguments.scan.where) {
+    throw_error(ErrorKind::kInvalidArgument, "--floor reads every page: it takes no --where");
+  }
   if (plain && scan_order_of(arguments.scan) == ScanOrder::kTask && arguments.scan.order) {
     Error error(ErrorKind::kInvalidArgument, "files without a table are not read in task order");
     throw error.set_hint("--order arrival, or --order sequential for one thread");
@@ -280,9 +303,10 @@ void bench_read(Session& session, const Arguments& arguments) {
     loaded = session.load_table(arguments.inputs[0]);
   }
   run_rounds(session, arguments.rounds, [&] {
-    Round round = arguments.floor ? walk_pages(session, arguments, loaded ? &*loaded : nullptr, paths)
-                  : plain         ? read_files(session, arguments, paths)
-                                  : read_table(session, arguments, *loaded);
+    Round round = arguments.floor   ? walk_pages(session, arguments, loaded ? &*loaded : nullptr, paths)
+                  : plain           ? read_files(session, arguments, paths)
+                  : arguments.count ? count_table(session, arguments, *loaded)
+                                    : read_table(session, arguments, *loaded);
     if (!arguments.floor && !round.figures.seconds_to_first_batch) {
       round.figures.seconds_to_first_batch = round.figures.seconds;
     }
@@ -300,7 +324,10 @@ void add_bench_read(Command& bench) {
   add_rounds(command, arguments->rounds);
   command.flag("--hash", arguments->hash, "hash the rows: equal for equal rows in any order; takes time")
       .flag("--floor", arguments->floor, "read and decompress the pages only: what no reader can be faster than")
+      .flag("--count", arguments->count, "count the rows instead of reading them")
       .exclude("--hash", "--floor")
+      .exclude("--hash", "--count")
+      .exclude("--floor", "--count")
       .example("frazil bench read web.hits --threads 1 --memory 16MiB")
       .example("frazil bench read 'data/*.parquet' --rounds 7 --output json")
       .action([arguments](Session& session) { bench_read(session, *arguments); });

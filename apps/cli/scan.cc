@@ -31,6 +31,7 @@ struct Arguments {
   std::optional<int64_t> limit;
   std::optional<std::string> format;
   bool stats = false;
+  bool count = false;
 };
 
 int64_t total_rows(const spec::TableMetadata& metadata, const scan::Options& options) {
@@ -41,7 +42,15 @@ int64_t total_rows(const spec::TableMetadata& metadata, const scan::Options& opt
   return rows;
 }
 
+void count_rows(Session& session, const Arguments& arguments) {
+  const Table table(session.context(), session.load_table(arguments.table));
+  auto builder = build_scan(table, arguments.scan);
+  if (arguments.limit) builder.limit(*arguments.limit);
+  session.print_line(std::to_string(builder.count()));
+}
+
 void scan_table(Session& session, const Arguments& arguments) {
+  if (arguments.count) return count_rows(session, arguments);
   const RowFormat format = parse_row_format(arguments.format, session.out(), session.output_format());
   const Table table(session.context(), session.load_table(arguments.table));
   auto builder = build_scan(table, arguments.scan);
@@ -100,9 +109,11 @@ void add_scan(Command& root) {
   command.option("-n,--limit", arguments->limit, "N", "at most N rows")
       .choice("--format", arguments->format, {"table", "csv", "json", "none", "arrow", "parquet"},
               "table on a terminal, else csv")
+      .flag("--count", arguments->count, "print the number of rows alone")
       .flag("--stats", arguments->stats, "print figures as a line of JSON on stderr")
       .example("frazil scan web.hits --select host,bytes --limit 20")
       .example("frazil scan web.hits --where \"status >= 500 AND host LIKE 'api.%'\"")
+      .example("frazil scan web.hits --count --where 'status = 500'")
       .example("frazil scan web.hits --as-of 2026-11-01 --format json")
       .example("frazil scan ./lake/web/hits --memory 16MiB --format none --stats")
       .action([arguments](Session& session) { scan_table(session, *arguments); });

@@ -69,8 +69,6 @@ QUICK_SETS = (
     "footer_10000_columns",
 )
 
-FILTER_NOT_YET = "bench read takes no filter yet"
-
 
 def data_sets(size):
     """{DataSet: its cases}"""
@@ -126,7 +124,8 @@ def contenders(data, case, threads, size, path, engines, frazil):
     if threads != 1:
         return ()
     ours = (*frazil, "bench", "read", path, "--threads", "1", "--memory", "16GiB", "--rounds", "1", "--output", "json")
-    ours += tuple("--select" if word == "--columns" else word for word in case_options(case, data))
+    names = {"--columns": "--select", "--filter": "--where"}
+    ours += tuple(names.get(word, word) for word in case_options(case, data))
     found = []
     if case != "one_percent":
         found.append(Contender("floor_frazil", "default", (*ours, "--floor"), seconds=PROGRAM_SECONDS))
@@ -134,10 +133,7 @@ def contenders(data, case, threads, size, path, engines, frazil):
         if engine["engine"] in (QUICK if size == "quick" else ENGINES):
             if engine["engine"] != "floor_arrow" or case != "one_percent":
                 found.append(peer(engine, data, case, path))
-    if case == "one_percent":
-        found.append(Contender("frazil", "default", status="not_yet", reason=FILTER_NOT_YET))
-    else:
-        found.append(Contender("frazil", "default", ours, (*ours, "--hash"), seconds=PROGRAM_SECONDS))
+    found.append(Contender("frazil", "default", ours, (*ours, "--hash"), seconds=PROGRAM_SECONDS))
     return tuple(found)
 
 

@@ -80,7 +80,7 @@ class ParquetJob(unittest.TestCase):
         self.assertEqual(peer.command[-2:], ("--columns", "c5000"))
         selective = contenders("sorted_page_index", "one_percent")
         self.assertEqual(selective["pyarrow_128k"].command[-1], "id >= 2000000 and id < 2040000")
-        self.assertEqual(selective["frazil"].status, "not_yet")
+        self.assertEqual(selective["frazil"].command[-2:], ("--where", "id >= 2000000 and id < 2040000"))
         self.assertNotIn("floor_frazil", selective)
 
     def test_what_an_engine_cannot_deliver_is_not_held_against_it(self):

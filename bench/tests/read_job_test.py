@@ -96,11 +96,12 @@ class ReadJob(unittest.TestCase):
                 self.assertEqual({c.engine for c in block.contenders}, expected, block)
                 self.assertTrue(all(c.command if c.status == "ok" else c.reason for c in block.contenders))
 
-    def test_frazil_does_not_pretend_to_filter(self):
-        for case in ("one_percent", "count"):
-            self.assertEqual(
-                {c.status for c in contenders("full", "foreign", "zstd", case) if c.engine == "frazil"}, {"not_yet"}
-            )
+    def test_frazil_filters_and_counts(self):
+        for case, words in (("one_percent", "--where id >= 8000000 and id < 8160000"), ("count", "--count")):
+            ours = [c for c in contenders("full", "foreign", "zstd", case) if c.engine == "frazil"]
+            self.assertEqual({c.status for c in ours}, {"ok"})
+            self.assertTrue(all(" ".join(c.command).endswith(words) for c in ours))
+            self.assertTrue(all(("--hash" in c.hash_command) == (case != "count") for c in ours))
 
     def test_all_that_is_timed_is_hashed_but_the_floors(self):
         for block in blocks("full", [2], ALL_ENGINES):

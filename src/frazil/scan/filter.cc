@@ -42,6 +42,24 @@ void add_leaf_ids(const spec::NestedField& field, std::vector<int32_t>& ids) {
   for (const auto& child : field.type->fields()) add_leaf_ids(child, ids);
 }
 
+// The same column in a schema with some of the fields. Its type may have fewer too.
+BoundColumn move_column(BoundColumn column, const spec::Schema& from, const spec::Schema& to,
+                        const frazil::Schema& arrow) {
+  std::span<const spec::NestedField> fields = from.fields();
+  std::span<const spec::NestedField> kept = to.fields();
+  const Field* field = nullptr;
+  for (size_t& index : column.path) {
+    const auto& wanted = fields[index];
+    index = 0;
+    while (kept[index].id != wanted.id) ++index;
+    field = field == nullptr ? &arrow.field(index) : &field->type->children()[index];
+    fields = wanted.type->fields();
+    kept = kept[index].type->fields();
+  }
+  column.field = *field;
+  return column;
+}
+
 class FileBinder {
  public:
   FileBinder(const Filter& filter, std::span<const ColumnSource> sources, const frazil::Schema& decoded,
@@ -142,8 +160,10 @@ std::optional<Filter> bind_filter(const predicate::Predicate& where, const spec:
   for (const auto& field : selected.fields()) add_leaf_ids(field, ids);
   for (const BoundColumn& column : on_table.columns()) add_leaf_ids(field_of(table, column), ids);
   spec::SchemaPtr columns = spec::select_fields(table, ids);
-  BoundPredicate bound = predicate::bind_predicate(where, spec::to_arrow_schema(*columns));
-  return Filter{.columns = std::move(columns), .predicate = std::move(bound)};
+  SchemaPtr arrow = spec::to_arrow_schema(*columns);
+  std::vector<BoundColumn> moved;
+  for (const BoundColumn& column : on_table.columns()) moved.push_back(move_column(column, table, *columns, *arrow));
+  return Filter{.columns = std::move(columns), .predicate = {std::move(arrow), std::move(moved), on_table.root()}};
 }
 
 BoundPredicate bind_to_file(const Filter& filter, std::span<const ColumnSource> sources, SchemaPtr decoded,

@@ -60,7 +60,9 @@ Planner::Planner(const Source& source, const Options& options, MemoryPool& pool)
   const auto selected = spec::select_snapshot(*source_.metadata, options.snapshot);
   target_.snapshot = selected.snapshot;
   target_.table_schema = selected.schema;
-  target_.schema = options.select.empty() ? selected.schema : spec::select_columns(*selected.schema, options.select);
+  target_.schema = options.no_columns       ? spec::select_fields(*selected.schema, {})
+                   : options.select.empty() ? selected.schema
+                                            : spec::select_columns(*selected.schema, options.select);
   target_.arrow_schema = spec::to_arrow_schema(*target_.schema);
   if (target_.snapshot == nullptr) return;
   for (auto& file : list_manifests(*target_.snapshot, *source_.files, pool_)) {

@@ -36,6 +36,7 @@ enum class Order : uint8_t {
 
 struct Options {
   std::vector<std::string> select = {};  // column names and paths ("a", "b.c"); empty: all
+  bool no_columns = false;               // instead: batches with row counts alone
   // Rows are given out where it is true; on any columns of the table, selected or not.
   predicate::Predicate where = {};
   spec::SnapshotSelection snapshot = {};
@@ -105,5 +106,9 @@ class Stream : public BatchStream {
 // not its batches. next() throws MemoryLimitError when the consumer holds so many batches that nothing can proceed, or
 // when a file needs more than the budget even alone.
 std::unique_ptr<Stream> open(Context& context, const Source& source, const Options& options);
+
+// How many rows the scan has. Without a filter by the record counts in the manifests, no data file is opened; else by
+// reading what the filter needs. Throws as open() and its stream.
+int64_t count_rows(Context& context, const Source& source, const Options& options);
 
 }  // namespace frazil::scan

@@ -114,6 +114,10 @@ std::unique_ptr<scan::Stream> ScanBuilder::execute() const {
   return std::make_unique<OwningStream>(files_, scan::open(*context_, source, options_));
 }
 
+int64_t ScanBuilder::count() const {
+  return scan::count_rows(*context_, {.metadata = metadata_, .files = files_.get()}, options_);
+}
+
 Table::Table(Context& context, catalog::LoadedTable loaded)
     : context_(&context), loaded_(std::move(loaded)), files_(count(loaded_.files)) {}
 

@@ -52,6 +52,8 @@ class ScanBuilder {
   const scan::Options& options() const { return options_; }
   // Throws what planning throws (scan/scan.h).
   std::unique_ptr<scan::Stream> execute() const;
+  // How many rows there would be. Without where() no data file is opened.
+  int64_t count() const;
 
  private:
   friend class Table;

@@ -78,6 +78,7 @@ def main():
 
 def run_job(job, options, engines):
     """All of one job. Returns the exit status."""
+    engines = [engine for engine in engines if name_of(job) in engine.get("jobs", [name_of(job)])]
     document = {
         "format": 1,
         "job": name_of(job),

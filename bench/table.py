@@ -18,7 +18,7 @@ COLUMNS = (
     ("first ms", 8, 1, lambda r: r["seconds_to_first_batch"] and r["seconds_to_first_batch"]["median"] * 1e3),
     ("pool MiB", 8, 1, lambda r: r["pool_peak_bytes"] and r["pool_peak_bytes"] / MIB),
     ("RSS MiB", 8, 1, lambda r: r["rss_peak_bytes"] and r["rss_peak_bytes"] / MIB),
-    ("read MiB", 8, 1, lambda r: r["bytes_read"] and r["bytes_read"] / MIB),
+    ("file MiB", 8, 1, lambda r: ((r["bytes_read"] or 0) + (r["bytes_written"] or 0)) / MIB or None),  # read or written
     ("x floor", 8, 2, lambda r: r["ratio_to_floor"] and r["ratio_to_floor"]["median"]),
 )
 

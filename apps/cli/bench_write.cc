@@ -43,6 +43,7 @@ struct Arguments {
   std::optional<std::string> durability;
   std::vector<std::string> properties;
   bool nested = false;
+  bool keep = false;
   BenchRounds rounds;
 };
 
@@ -119,15 +120,16 @@ RecordBatch make_rows(const Arguments& arguments, const spec::Schema& table, int
   return RecordBatch(schema, rows, std::move(columns));
 }
 
-// A folder for one round, removed at its end.
+// A folder for one round, removed at its end unless it is to be kept.
 class RoundFolder {
  public:
-  explicit RoundFolder(const std::string& parent) : path_(parent + "/frazil-bench-XXXXXX") {
+  RoundFolder(const std::string& parent, bool keep) : path_(parent + "/frazil-bench-XXXXXX"), keep_(keep) {
     if (::mkdtemp(path_.data()) == nullptr) throw IoError(errno, message("cannot make a folder in {}", parent));
   }
   RoundFolder(const RoundFolder&) = delete;
   RoundFolder& operator=(const RoundFolder&) = delete;
   ~RoundFolder() {
+    if (keep_) return;
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
@@ -135,11 +137,12 @@ class RoundFolder {
 
  private:
   std::string path_;
+  bool keep_;
 };
 
 Figures append_once(Session& session, const Arguments& arguments, const spec::NewTable& definition,
                     const RecordBatch& rows) {
-  const RoundFolder folder(arguments.folder.value_or(std::filesystem::temp_directory_path().string()));
+  const RoundFolder folder(arguments.folder.value_or(std::filesystem::temp_directory_path().string()), arguments.keep);
   const auto catalog = catalog::open_catalog(
       catalog::Configuration(), "default", session.files(), session.context().memory_pool(),
       {.overrides = {{"uri", "sqlite:///" + folder.path() + "/catalog.db"}, {"warehouse", folder.path()}}});
@@ -196,6 +199,7 @@ void add_bench_write(Command& bench) {
       .flag("--nested", arguments->nested, "with a list, a struct and a map beside the flat columns")
       .option("--folder", arguments->folder, "PATH",
               "where the tables are made and removed again, else the temporary folder")
+      .flag("--keep", arguments->keep, "leave the tables there")
       .choice("--durability", arguments->durability, {"process", "full"}, "full: files and folders are synced")
       .option("--property", arguments->properties, "K=V", "a property of the table");
   add_rounds(command, arguments->rounds);

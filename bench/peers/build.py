@@ -7,7 +7,8 @@ usage: build.py [--peers python|all|name,..] [--cache FOLDER]
 made from the same sources and pins, is kept. Prints one JSON object, also returned by peers():
 
   {"python": interpreter of the environment `main`, also for data makers, or null
-   "engines": [{"engine": NAME, "command": [..], "versions": {PACKAGE: VERSION}} | {"engine": NAME, "absent": reason}]}
+   "engines": [{"engine": NAME, "jobs": [JOB], "command": [..], "versions": {PACKAGE: VERSION}}
+               | {"engine": NAME, "jobs": [JOB], "absent": reason}]}
 
 A command takes the words of a measurement: `read --engine NAME --metadata FILE --threads N ...`. Progress goes to
 stderr. One missing peer never fails the rest.
@@ -222,7 +223,8 @@ def made(pinned, wanted, cache):
         python, installed = environments(engine["runner"])
         if missing := [package for package in engine["packages"] if package not in installed]:
             raise Absent(f"{', '.join(missing)} could not be installed")
-        return [python, os.path.join(HERE, "python", "reader.py")], {package: installed[package] for package in engine["packages"]}
+        script = "writer.py" if engine.get("jobs") == ["write"] else "reader.py"
+        return [python, os.path.join(HERE, "python", script)], {package: installed[package] for package in engine["packages"]}
 
     try:
         result = {"python": environments("main")[0], "engines": []}
@@ -231,9 +233,10 @@ def made(pinned, wanted, cache):
     for name, engine in pinned["engines"].items():
         try:
             command, versions = described(name, engine)
-            result["engines"].append({"engine": name, "command": command, "versions": versions})
+            found = {"command": command, "versions": versions}
         except Absent as reason:
-            result["engines"].append({"engine": name, "absent": str(reason)})
+            found = {"absent": str(reason)}
+        result["engines"].append({"engine": name, "jobs": engine.get("jobs", ["read", "parquet"]), **found})
     return result
 
 

@@ -12,7 +12,9 @@ import workload
 from parquet import job
 
 with open(os.path.join(BENCH, "peers.toml"), "rb") as file:
-    ENGINES = [{"engine": name, "command": [name]} for name in tomllib.load(file)["engines"]]
+    ENGINES = [
+        {"engine": name, "command": [name]} for name, e in tomllib.load(file)["engines"].items() if "jobs" not in e
+    ]
 
 
 def blocks(size, threads=1, engines=ENGINES):

@@ -12,7 +12,7 @@ import workload
 from read import job
 
 with open(os.path.join(BENCH, "peers.toml"), "rb") as file:
-    ENGINES = tomllib.load(file)["engines"]
+    ENGINES = {name: e for name, e in tomllib.load(file)["engines"].items() if "jobs" not in e}
 PYTHON_ENGINES = [
     {"engine": name, "command": [name]} if engine["runner"] not in ("go", "rust") else {"engine": name, "absent": "no"}
     for name, engine in ENGINES.items()

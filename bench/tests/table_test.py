@@ -59,7 +59,7 @@ class Table(unittest.TestCase):
             table.text(summary.summarize(found)),
             """\
 foreign zstd, two columns, 2 threads
-                    M rows/s  seconds  spread first ms pool MiB  RSS MiB read MiB  x floor  best peer's time / own, median [range]
+                    M rows/s  seconds  spread first ms pool MiB  RSS MiB file MiB  x floor  best peer's time / own, median [range]
 floor_frazil           32.00    0.250   0.000        -        -        -        -     1.00  2.40 [2.00-2.80]
 polars                 13.33    0.600   0.200        -        -    200.0        -     2.40  1.00 [1.00-1.00]
 frazil 64MiB task      20.00    0.400   0.000     10.0     40.0     46.0    130.0     1.60  1.50 [1.25-1.75]

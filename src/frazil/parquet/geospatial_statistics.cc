@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <cstring>
 
 namespace frazil::parquet {
 
@@ -85,7 +84,7 @@ class GeospatialStatisticsBuilder::Reader {
   std::optional<T> read() {
     if (bytes_.size() < sizeof(T)) return std::nullopt;
     char raw[sizeof(T)];
-    std::memcpy(raw, bytes_.data(), sizeof(T));
+    bytes_.copy(raw, sizeof(T));
     if (is_swapped_) std::reverse(raw, raw + sizeof(T));
     bytes_.remove_prefix(sizeof(T));
     return std::bit_cast<T>(raw);

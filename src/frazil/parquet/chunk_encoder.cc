@@ -576,7 +576,7 @@ void ChunkEncoder::Impl::write_nested(const LeafPiece& piece, EncoderScratch::Pa
     // Which of the slots have values.
     scratch.valid.clear();
     auto* const bits = reinterpret_cast<uint8_t*>(scratch.valid.extend(bytes_for_bits(slots)));
-    std::memset(bits, 0, bytes_for_bits(slots));
+    if (slots > 0) std::memset(bits, 0, bytes_for_bits(slots));
     size_t values = 0;
     for (size_t i = at, place = 0; i < end; ++i) {
       const uint8_t level = definition[i];

@@ -1,0 +1,65 @@
+"""Page indexes that frazil writes, held against the values by parquet-java (PageIndexOracle.java).
+
+Usage: page_index.py REWRITE_PROGRAM [--fetch] [FILES [FIRST_SEED]]
+
+FILES (default 40) random tables of differential.py are written with random options and an index. --fetch: gets the libraries of
+Iceberg Java if they are not there. Without Java, or its libraries, it is skipped.
+"""
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(os.path.dirname(HERE), "interop"))
+
+import differential
+import java_oracle
+import written
+
+CODECS = ["uncompressed", "snappy", "gzip", "zstd"]  # those that come with the libraries
+
+
+def random_options(rng):
+    options = written.random_options(rng, [])
+    for name in ("--codec", "--level"):
+        if name in options:
+            del options[options.index(name):options.index(name) + 2]
+    return ["--codec", rng.choice(CODECS), *(option for option in options if option != "--no-page-index")]
+
+
+def write_files(rewrite, folder, count, first):
+    for seed in range(first, first + count):
+        source, target = os.path.join(folder, "source"), os.path.join(folder, f"{seed}.parquet")
+        try:
+            differential.make_file(seed, source)
+        except differential.REFUSALS:
+            continue
+        subprocess.run([rewrite, *random_options(random.Random(seed)), source, target], check=True, capture_output=True, timeout=300)
+        yield target
+
+
+def main():
+    arguments = [argument for argument in sys.argv[1:] if argument != "--fetch"]
+    if not arguments:
+        sys.exit(__doc__)
+    why_not = java_oracle.missing("--fetch" in sys.argv)
+    if why_not:
+        print(f"skipped: {why_not}")
+        sys.exit(77)
+    count = int(arguments[1]) if len(arguments) > 1 else 40
+    first = int(arguments[2]) if len(arguments) > 2 else random.randrange(10**9)
+    print(f"first seed {first}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="frazil-page-index-") as folder:
+        files = list(write_files(arguments[0], folder, count, first))
+        command = ["java", "-Xmx1g", "-cp", java_oracle.LIBRARIES + "/*", os.path.join(HERE, "PageIndexOracle.java"), *files]
+        done = subprocess.run(command, capture_output=True, timeout=900)
+        print(done.stdout.decode()[-5000:] + (done.stderr.decode()[-2000:] if done.returncode else ""))
+    counts = json.loads(done.stdout.splitlines()[-1]) if done.stdout else {}
+    sys.exit(0 if done.returncode == 0 and counts["bad"] == 0 and counts["pages"] > count else 1)
+
+
+if __name__ == "__main__":
+    main()

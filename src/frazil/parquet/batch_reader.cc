@@ -67,6 +67,18 @@ class BatchReader::Impl {
     for (const Block& block : shared_blocks_) bytes += block.bytes_in_use();
     return bytes;
   }
+  size_t spared_bytes() const {
+    // Row groups to come have dictionaries of their own.
+    for (size_t group = phase_ == Phase::kGroup ? group_ : group_ + 1; group < group_end_; ++group) {
+      if (wanted_rows(group) > 0) return 0;
+    }
+    size_t bytes = 0;
+    for (const ColumnReader& column : columns()) bytes += column.spared_bytes();
+    for (const RepeatedColumn& column : repeated()) {
+      for (const auto& leaf : column.leaves) bytes += leaf->spared_bytes();
+    }
+    return bytes;
+  }
   MemoryPool& pool() const { return pool_; }
 
   MemoryNeeds memory_needs(bool walk_page_headers) const {
@@ -460,6 +472,10 @@ BatchReader::Step BatchReader::step(Reservation& reservation, std::optional<Reco
 
 size_t BatchReader::bytes_in_use() const {
   return impl_->bytes_in_use();
+}
+
+size_t BatchReader::spared_bytes() const {
+  return impl_->spared_bytes();
 }
 
 size_t BatchReader::needed_bytes() const {

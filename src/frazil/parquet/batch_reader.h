@@ -98,6 +98,8 @@ class BatchReader {
   Step step(Reservation& reservation, std::optional<RecordBatch>& out);
   // Bytes of the pool that the reader holds between steps; batches that it gave out are their holders'.
   size_t bytes_in_use() const;
+  // Of the working bytes that memory_needs() tells, those of dictionaries that no page to come refers to.
+  size_t spared_bytes() const;
   // After kNeedMemory: the bytes that the reservation must offer for the step to go on.
   size_t needed_bytes() const;
 

@@ -346,6 +346,7 @@ Generated generate_file() {
   const auto codec =
       *rc::gen::element(CompressionCodec::kUncompressed, CompressionCodec::kSnappy, CompressionCodec::kZstd);
   builder.codec = static_cast<int>(codec);
+  builder.encoding_stats = *rc::gen::arbitrary<bool>();
   const int group_count = *rc::gen::inRange(1, 4);
   for (int group = 0; group < group_count; ++group) {
     const auto rows = *rc::gen::inRange<size_t>(0, 200);
@@ -446,6 +447,7 @@ RC_GTEST_PROP(BatchReader, KeepsWithinItsNeedsAndGoesOnAfterWant, ()) {
     std::optional<RecordBatch> batch;
     {
       Reservation reservation = tight.reserve(needs.total());
+      size_t spared = 0;
       for (;;) {
         const auto step = bounded.step(reservation, batch);
         RC_ASSERT(step != BatchReader::Step::kNeedMemory);
@@ -457,6 +459,9 @@ RC_GTEST_PROP(BatchReader, KeepsWithinItsNeedsAndGoesOnAfterWant, ()) {
           }
         }
         RC_ASSERT(blocks <= needs.batch_bytes);
+        RC_ASSERT(bounded.bytes_in_use() + bounded.spared_bytes() <= needs.working_bytes);
+        RC_ASSERT(bounded.spared_bytes() >= spared);
+        spared = bounded.spared_bytes();
         append_rows(*batch, rows);
         batch.reset();
         reservation.try_grow(needs.total() - reservation.available());
@@ -506,6 +511,36 @@ TEST(BatchReader, SaysWhatItNeedsIfTheBudgetIsTooSmall) {
 }
 
 // A window of 256 KiB: a large chunk is never whole in memory.
+// A dictionary is freed where the last page that refers to it is followed by another, if the counts of pages tell.
+TEST(BatchReader, FreesADictionaryAfterItsLastPage) {
+  std::string values;
+  for (int64_t i = 0; i < 10000; ++i) values += plain<int64_t>({i});
+  const auto indexed = [](uint32_t value) {
+    return data_page(std::string(1, '\x0e') + repeated_run(100, value, 14), 100, Encoding::kRleDictionary);
+  };
+  const std::vector<int64_t> plain_values(100, 7);
+  for (const bool encoding_stats : {false, true}) {
+    FileBuilder builder({{.name = "a", .type = PhysicalType::kInt64}});
+    builder.encoding_stats = encoding_stats;
+    builder.row_group(400, {{dictionary_page(values, 10000), indexed(3), indexed(9999),
+                             data_page(plain(plain_values), 100), data_page(plain(plain_values), 100)}});
+    MemoryPool pool;
+    Opened opened = open(builder.finish(), pool);
+    ReadOptions options = all_columns(*opened.metadata);
+    options.batch_rows = 100;
+    BatchReader reader(opened.file, opened.metadata, options, pool);
+    std::vector<size_t> spared;
+    std::vector<size_t> in_use;
+    while (auto batch = reader.next()) {
+      spared.push_back(reader.spared_bytes());
+      in_use.push_back(reader.bytes_in_use());
+    }
+    const size_t freed = encoding_stats ? MemoryPool::block_bytes(80000) : 0;
+    EXPECT_EQ(spared, (std::vector<size_t>{0, 0, freed, freed}));
+    EXPECT_GE(in_use[1], in_use[2] + freed);
+  }
+}
+
 TEST(BatchReader, StreamsALargeChunk) {
   std::vector<PageSpec> pages;
   for (int32_t page = 0; page < 25; ++page) {

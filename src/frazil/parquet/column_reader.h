@@ -94,6 +94,8 @@ class ColumnReader {
   // Bytes of the pool that it holds.
   size_t bytes_in_use() const { return pages_.bytes_in_use() + values_.bytes_in_use(); }
 
+  size_t spared_bytes() const { return pages_.spared_bytes(); }
+
   // Where in the file it is, for errors.
   uint64_t offset() const { return pages_.offset(); }
 

@@ -25,10 +25,15 @@ bool is_dictionary(int32_t encoding) {
 }
 
 // PageEncodingStats := {1 page_type, 2 encoding, 3 count}
-bool stats_are_wholly_dictionary(std::span<const std::byte> bytes) {
-  ThriftReader reader(bytes);
+struct DataPageCounts {
+  int64_t dictionary = 0;  // that refer to the dictionary
+  int64_t others = 0;
+};
+
+DataPageCounts count_data_pages(std::span<const std::byte> encoding_stats) {
+  ThriftReader reader(encoding_stats);
   const ThriftReader::List list = reader.read_list(ThriftType::kStruct);
-  bool has_dictionary = false;
+  DataPageCounts counts;
   for (uint32_t i = 0; i < list.size; ++i) {
     int32_t page_type = -1;
     int32_t encoding = -1;
@@ -50,11 +55,10 @@ bool stats_are_wholly_dictionary(std::span<const std::byte> bytes) {
     }
     const bool is_data =
         page_type == static_cast<int32_t>(PageType::kData) || page_type == static_cast<int32_t>(PageType::kDataV2);
-    if (!is_data || count == 0) continue;
-    if (!is_dictionary(encoding)) return false;
-    has_dictionary = true;
+    if (!is_data) continue;
+    (is_dictionary(encoding) ? counts.dictionary : counts.others) += count;
   }
-  return has_dictionary;
+  return counts;
 }
 
 // Decodes `count` plain values. Throws CorruptError.
@@ -108,7 +112,8 @@ bool is_wholly_dictionary(const ColumnChunk& chunk) {
   if (chunk.dictionary_page_offset <= 0 || chunk.dictionary_page_offset >= chunk.data_page_offset) return false;
   if (!chunk.encoding_stats.empty()) {
     try {
-      return stats_are_wholly_dictionary(chunk.encoding_stats);
+      const DataPageCounts counts = count_data_pages(chunk.encoding_stats);
+      return counts.dictionary != 0 && counts.others == 0;
     } catch (const CorruptError&) {
       return false;
     }
@@ -118,6 +123,15 @@ bool is_wholly_dictionary(const ColumnChunk& chunk) {
       (1U << static_cast<int>(Encoding::kRle)) | (1U << static_cast<int>(Encoding::kBitPacked));
   constexpr uint16_t kPlainDictionary = 1U << static_cast<int>(Encoding::kPlainDictionary);
   return (chunk.encodings & ~kLevels) == kPlainDictionary;
+}
+
+std::optional<int64_t> count_dictionary_pages(const ColumnChunk& chunk) {
+  if (chunk.encoding_stats.empty()) return std::nullopt;
+  try {
+    return count_data_pages(chunk.encoding_stats).dictionary;
+  } catch (const CorruptError&) {
+    return std::nullopt;
+  }
 }
 
 ArrayPtr read_distinct_values(const InputFile& file, const FileMetadata& metadata, size_t row_group, size_t leaf,

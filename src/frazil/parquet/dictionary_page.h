@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 
 #include "frazil/columnar/array.h"
 #include "frazil/io/file_system.h"
@@ -17,6 +19,9 @@ namespace frazil::parquet {
 // Whether each data page of the chunk is dictionary-encoded, by its encoding_stats, or by its encodings where they
 // leave no doubt (PLAIN is also the encoding of dictionary pages, so with RLE_DICTIONARY they do not).
 bool is_wholly_dictionary(const ColumnChunk& chunk);
+
+// How many data pages refer to the dictionary, if encoding_stats tell.
+std::optional<int64_t> count_dictionary_pages(const ColumnChunk& chunk);
 
 // The dictionary's values as `type` (BYTE_ARRAY values of every text and binary type: as binary), read without the data
 // pages; some may be values of no row. nullptr if the chunk is not wholly dictionary-encoded, its page would take more

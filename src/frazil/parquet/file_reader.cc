@@ -639,6 +639,10 @@ FileReader::Step FileReader::step(Reservation& reservation, std::optional<Record
   return impl_->step(reservation, out);
 }
 
+size_t FileReader::spared_bytes() const {
+  return impl_->spared_bytes();
+}
+
 size_t FileReader::bytes_in_use() const {
   return impl_->bytes_in_use();
 }

@@ -110,6 +110,7 @@ class FileReader {
   // As BatchReader's: goes on until a batch, the end, or a want of memory, after which it may be called again.
   Step step(Reservation& reservation, std::optional<RecordBatch>& out);
   size_t bytes_in_use() const;
+  size_t spared_bytes() const;
   size_t needed_bytes() const;
 
   // The next batch; nothing at the end. Throws MemoryLimitError.

@@ -48,6 +48,7 @@ class FileReader::Impl {
   MemoryNeeds memory_needs(bool walk_page_headers) const;
   Step step(Reservation& reservation, std::optional<RecordBatch>& out);
   size_t bytes_in_use() const;
+  size_t spared_bytes() const { return phase_ == Phase::kPlain && reader_ ? reader_->spared_bytes() : 0; }
   size_t needed_bytes() const { return needed_bytes_; }
   std::optional<RecordBatch> next();
   FileReaderCounters counters() const;

@@ -5,6 +5,7 @@
 #include "frazil/base/bits.h"
 #include "frazil/base/byte_reader.h"
 #include "frazil/base/error.h"
+#include "frazil/parquet/dictionary_page.h"
 #include "frazil/parquet/levels.h"
 
 namespace frazil::parquet {
@@ -12,6 +13,10 @@ namespace frazil::parquet {
 namespace {
 
 constexpr size_t kLengthBytes = sizeof(uint32_t);  // in front of the levels of v1 pages
+
+bool is_dictionary(Encoding encoding) {
+  return encoding == Encoding::kPlainDictionary || encoding == Encoding::kRleDictionary;
+}
 
 }  // namespace
 
@@ -34,6 +39,8 @@ void LeafPages::open(size_t row_group, const std::byte* whole) {
   values.clear_dictionary();
   if (dictionary_) dictionary_->clear();
   has_old_dictionary_ = true;
+  dictionary_pages_left_ = count_dictionary_pages(*chunk_).value_or(-1);
+  spared_bytes_ = 0;
   // Its value_count is not looked at: some writers leave it 0, and the pages say what is there.
   to_codec(chunk_->codec);
   const ChunkRange range = chunk_range(*chunk_, *metadata_, file_->size());
@@ -52,7 +59,7 @@ void LeafPages::close() {
 
 LeafPages::Status LeafPages::load_header(MemorySource& memory) {
   // Before the new one takes its room.
-  if (has_old_dictionary_) values.free_dictionary(memory);
+  if (has_old_dictionary_) static_cast<void>(values.free_dictionary(memory));
   has_old_dictionary_ = false;
   for (;;) {
     const Status status = pages_.load_header(memory);
@@ -69,10 +76,20 @@ LeafPages::Status LeafPages::load_header(MemorySource& memory) {
   }
 }
 
+// Writers that leave the dictionary do not come back to it. Those whose counts are wrong stay readable as long as no such
+// page follows another.
+void LeafPages::free_spent_dictionary(MemorySource& memory) {
+  if (dictionary_pages_left_ != 0 || !values.has_dictionary() || is_dictionary(header().encoding)) return;
+  spared_bytes_ = values.free_dictionary(memory);
+}
+
 LeafPages::Status LeafPages::load(MemorySource& memory) {
   if (!is_started_) {
     Status status = load_header(memory);
-    if (status == Status::kPage) status = pages_.load(memory);
+    if (status == Status::kPage) {
+      free_spent_dictionary(memory);
+      status = pages_.load(memory);
+    }
     if (status != Status::kPage) return status;
     start_page();
   }
@@ -90,6 +107,7 @@ LeafPages::Status LeafPages::load_to(const ValuePlace& place, MemorySource& memo
   if (is_started_ || !bytes || *bytes < place.bytes || header().encoding != Encoding::kPlain || !fits) {
     return load(memory);
   }
+  free_spent_dictionary(memory);
   std::byte* const front = place.target - level_bytes;
   std::byte before[kPlacedLevelBytesMax];
   std::copy_n(front, level_bytes, before);
@@ -114,6 +132,7 @@ LeafPages::Status LeafPages::load_to(const ValuePlace& place, MemorySource& memo
 
 void LeafPages::advance() {
   if (!is_started_) values.forget_previous();
+  if (dictionary_pages_left_ > 0 && is_dictionary(header().encoding)) --dictionary_pages_left_;
   pages_.advance();
   had_data_pages_ = true;
   is_started_ = false;
@@ -135,7 +154,7 @@ bool LeafPages::load_dictionary(MemorySource& memory) {
   const auto count = static_cast<size_t>(page.header.value_count);
   const size_t bytes = values.dictionary_bytes(page.values, count);
   if (dictionary_ && !dictionary_->load(page.values, count, memory)) return false;
-  if (values.has_dictionary()) values.free_dictionary(memory);
+  if (values.has_dictionary()) static_cast<void>(values.free_dictionary(memory));
   Block& storage = values.dictionary_storage();
   if (bytes > 0 && storage.capacity() < bytes && !memory.allocate(storage, bytes)) return false;
   std::span<const std::byte> bytes_of_values = page.values;

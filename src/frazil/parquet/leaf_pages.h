@@ -72,6 +72,9 @@ class LeafPages {
     return pages_.bytes_in_use() + values.bytes_in_use() + (dictionary_ ? dictionary_->bytes_in_use() : 0);
   }
 
+  // What the dictionary of this row group took, once its last page has been read and it is freed.
+  size_t spared_bytes() const { return spared_bytes_; }
+
   // Gives an array of indices, if that is what was asked for, the row group's dictionary: one for all of its batches.
   void add_dictionary(Array& array) const {
     if (dictionary_) array.dictionary = dictionary_->array();
@@ -79,6 +82,7 @@ class LeafPages {
 
  private:
   bool load_dictionary(MemorySource& memory);
+  void free_spent_dictionary(MemorySource& memory);
   void start_page();
   void start_levels(std::span<const std::byte>& values_left);
   void start_values(std::span<const std::byte> bytes);
@@ -91,7 +95,9 @@ class LeafPages {
   ChunkPages pages_;
   std::optional<DictionaryArray> dictionary_;  // where indices are asked for
   const ColumnChunk* chunk_ = nullptr;
-  bool has_old_dictionary_ = false;  // of the row group before
+  bool has_old_dictionary_ = false;     // of the row group before
+  int64_t dictionary_pages_left_ = -1;  // data pages that refer to the dictionary; -1: not known
+  size_t spared_bytes_ = 0;
   bool had_data_pages_ = false;
   bool is_started_ = false;
   std::byte levels_[kPlacedLevelBytesMax + kBlockPadding] = {};  // of a page that load_to() placed

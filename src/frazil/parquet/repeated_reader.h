@@ -107,6 +107,7 @@ class RepeatedReader {
   std::shared_ptr<Array> finish(size_t rows, MemorySource& memory);
 
   size_t bytes_in_use() const { return pages_.bytes_in_use() + values_.bytes_in_use(); }
+  size_t spared_bytes() const { return pages_.spared_bytes(); }
   uint64_t offset() const { return pages_.offset(); }
 
  private:

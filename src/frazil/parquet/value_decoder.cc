@@ -102,10 +102,14 @@ void ValueDecoder::clear_dictionary() {
   previous_size_ = 0;
 }
 
-void ValueDecoder::free_dictionary(MemorySource& memory) {
-  clear_dictionary();
+size_t ValueDecoder::free_dictionary(MemorySource& memory) {
+  const size_t bytes = dictionary_.bytes_in_use() + dictionary_page_.bytes_in_use();
+  dictionary_count_ = 0;
+  dictionary_values_ = nullptr;
+  has_dictionary_ = false;
   memory.free(dictionary_);
   memory.free(dictionary_page_);
+  return bytes;
 }
 
 // ---- Pages ----

@@ -52,7 +52,8 @@ class ValueDecoder {
   void set_dictionary(std::span<const std::byte> page, size_t count);
   // A row group starts: there is no dictionary. What it takes stays until it is freed.
   void clear_dictionary();
-  void free_dictionary(MemorySource& memory);
+  // Frees it, between pages, and returns how many bytes of the pool that were.
+  size_t free_dictionary(MemorySource& memory);
   Block& dictionary_storage() { return dictionary_; }
   // Where whoever has the block of a page that is kept puts it.
   Block& dictionary_page() { return dictionary_page_; }

@@ -59,6 +59,10 @@ size_t DataFileReader::bytes_in_use() const {
   return reader_->bytes_in_use() + assembler_->bytes_in_use() + (decoded_ ? decoded_->buffer_bytes() : 0);
 }
 
+size_t DataFileReader::spared_bytes() const {
+  return reader_->spared_bytes();
+}
+
 DataFileReader::Step DataFileReader::step(Reservation& reservation, std::optional<RecordBatch>& out) {
   return with_context(*task_, [&] {
     // Ahead of the first batch: what can be promised then is not in the way of one that is decoded.

@@ -47,6 +47,8 @@ class DataFileReader {
   parquet::BatchReader::MemoryNeeds memory_needs(bool exact) const;
   // Bytes of the pool that the reader holds between steps; batches that it gave out are their holders'.
   size_t bytes_in_use() const;
+  // Of the working bytes, those that are not needed any more; it only grows.
+  size_t spared_bytes() const;
   // After kNeedMemory: what the reservation must offer for the step to go on.
   size_t needed_bytes() const { return needed_bytes_; }
 

@@ -26,6 +26,7 @@ class FormatReader {
   // The contracts of parquet::BatchReader.
   virtual MemoryNeeds memory_needs(bool exact) const = 0;
   virtual size_t bytes_in_use() const = 0;
+  virtual size_t spared_bytes() const { return 0; }
   virtual size_t needed_bytes() const = 0;
   virtual Step step(Reservation& reservation, std::optional<RecordBatch>& out) = 0;
 };

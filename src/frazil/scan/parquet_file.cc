@@ -26,6 +26,7 @@ class ParquetReader final : public FormatReader {
   explicit ParquetReader(parquet::FileReader reader) : reader_(std::move(reader)) {}
   MemoryNeeds memory_needs(bool exact) const override { return reader_.memory_needs(exact); }
   size_t bytes_in_use() const override { return reader_.bytes_in_use(); }
+  size_t spared_bytes() const override { return reader_.spared_bytes(); }
   size_t needed_bytes() const override { return reader_.needed_bytes(); }
   Step step(Reservation& reservation, std::optional<RecordBatch>& out) override {
     return reader_.step(reservation, out);

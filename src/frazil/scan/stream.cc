@@ -48,9 +48,10 @@ struct Unit {
   bool busy = false;   // a thread works on it
   bool alone = false;  // admitted without a promise for all its needs: nobody else is
   std::unique_ptr<DataFileReader> reader;
-  parquet::BatchReader::MemoryNeeds needs;
-  size_t missing_bytes = 0;  // what the reservation must offer for the last step to go on
-  Reservation reservation;   // for working memory not yet drawn, and the batch to come
+  parquet::BatchReader::MemoryNeeds needs;  // from now on
+  size_t spared_bytes = 0;                  // taken off them already
+  size_t missing_bytes = 0;                 // what the reservation must offer for the last step to go on
+  Reservation reservation;                  // for working memory not yet drawn, and the batch to come
   std::deque<RecordBatch> ready;
   std::exception_ptr error;
 };
@@ -460,6 +461,9 @@ class StreamState {
     } else {
       unit.missing_bytes = 0;
       unit.ready.push_back(std::move(*batch));
+      const size_t spared = unit.reader->spared_bytes();
+      unit.needs.working_bytes -= std::min(unit.needs.working_bytes, spared - unit.spared_bytes);
+      unit.spared_bytes = spared;
       // What the batch left of its promise goes back; working memory not drawn yet stays promised.
       if (!unit.alone) {
         const size_t drawn = unit.reader->bytes_in_use();

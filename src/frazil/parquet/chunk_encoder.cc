@@ -15,6 +15,7 @@
 #include "frazil/parquet/geospatial_statistics.h"
 #include "frazil/parquet/hybrid_encoder.h"
 #include "frazil/parquet/leaf_source.h"
+#include "frazil/parquet/page_levels.h"
 #include "frazil/parquet/page_writer.h"
 #include "frazil/parquet/value_dictionary.h"
 #include "frazil/parquet/value_encoder.h"
@@ -156,8 +157,7 @@ class ChunkEncoder::Impl {
         is_v2_(options.page_v2 && options.profile != EncodingProfile::kLegacy),
         values_(pool),
         numbers_(pool),
-        definition_levels_(pool),
-        repetition_levels_(pool),
+        levels_(leaf.max_definition, leaf.max_repetition, pool),
         entry_map_(pool),
         chunk_bounds_(order_),
         writer_(options_, pool) {
@@ -178,9 +178,9 @@ class ChunkEncoder::Impl {
 
   int64_t row_count() const { return static_cast<int64_t>(chunk_rows_ + rows_); }
   size_t buffered_bytes() const {
-    return writer_.memory_bytes() + values_.capacity() + numbers_.capacity() + definition_levels_.capacity() +
-           repetition_levels_.capacity() + entry_map_.numbers.capacity() +
-           (dictionary_ ? dictionary_->memory_bytes() : 0) + (bloom_ ? bloom_->memory_bytes() : 0);
+    return writer_.memory_bytes() + values_.capacity() + numbers_.capacity() + levels_.memory_bytes() +
+           entry_map_.numbers.capacity() + (dictionary_ ? dictionary_->memory_bytes() : 0) +
+           (bloom_ ? bloom_->memory_bytes() : 0);
   }
   size_t encoded_bytes_estimate() const;
   const LeafDescription& leaf() const { return *leaf_; }
@@ -210,7 +210,6 @@ class ChunkEncoder::Impl {
   void begin_given_dictionary(const Array& array);
   // After a step: is the page, or the dictionary, full?
   void end_step(EncoderScratch::Parts& scratch);
-  void append_levels(size_t count, ValidBits valid, size_t null_count);
   void append_slots(const Array& array, const LeafSource& source, const SlotRange& range,
                     EncoderScratch::Parts& scratch);
   void append_dictionary_slots(const Array& array, const SlotRange& range);
@@ -233,7 +232,6 @@ class ChunkEncoder::Impl {
   void leave_dictionary(EncoderScratch::Parts& scratch);
   Encoding dictionary_encoding() const { return is_legacy_ ? Encoding::kPlainDictionary : Encoding::kRleDictionary; }
   size_t dictionary_bytes() const { return dictionary_ ? dictionary_->plain_bytes() : 0; }
-  void append_page_levels(const EncodeBuffer& levels, uint8_t max_level, EncodeBuffer& body, uint32_t& size) const;
   void bound_numbers(BoundsBuilder& bounds, EncoderScratch::Parts& scratch);
   void count_encoding(PageType type, Encoding encoding);
   bool dictionary_is_wanted() const {
@@ -255,12 +253,9 @@ class ChunkEncoder::Impl {
   // The open page.
   Mode mode_ = Mode::kUndecided;
   PageValues values_;
-  EncodeBuffer numbers_;            // uint32_t
-  EncodeBuffer definition_levels_;  // uint8_t an entry; empty: all entries have the maximum
-  EncodeBuffer repetition_levels_;
-  size_t entries_ = 0;
+  EncodeBuffer numbers_;  // uint32_t
+  PageLevels levels_;
   size_t rows_ = 0;
-  size_t nulls_ = 0;             // entries without value
   size_t open_bytes_ = 0;        // of its slots, null or not: as PLAIN, or as numbers of 4 bytes
   int64_t unencoded_bytes_ = 0;  // of the values behind numbers_
 
@@ -329,13 +324,10 @@ void ChunkEncoder::Impl::write(const LeafPiece& piece, EncoderScratch::Parts& sc
 }
 
 void ChunkEncoder::Impl::write_nulls(size_t rows, EncoderScratch::Parts& scratch) {
-  if (rows > 0 && leaf_->max_definition == 0) throw_error(ErrorKind::kInvalidArgument, "nulls in a required column");
   while (rows > 0) {
     const size_t count = std::min(rows, page_rows() - rows_);
-    std::memset(definition_levels_.extend(count), leaf_->max_definition - 1, count);
-    entries_ += count;
+    levels_.append_nulls(count);
     rows_ += count;
-    nulls_ += count;
     rows -= count;
     end_step(scratch);
   }
@@ -421,30 +413,13 @@ ValidBits ChunkEncoder::Impl::logical_valid(const Array& array, size_t from, siz
   return null_count == 0 ? ValidBits{} : ValidBits{target, 0};
 }
 
-void ChunkEncoder::Impl::append_levels(size_t count, ValidBits valid, size_t null_count) {
-  entries_ += count;
-  nulls_ += null_count;
-  if (null_count == 0 && definition_levels_.empty()) return;
-  if (leaf_->max_definition == 0) throw_error(ErrorKind::kInvalidArgument, "nulls in a required column");
-  const uint8_t max = leaf_->max_definition;
-  const size_t missing = entries_ - count - definition_levels_.size();
-  if (missing > 0) std::memset(definition_levels_.extend(missing), max, missing);
-  auto* const levels = reinterpret_cast<uint8_t*>(definition_levels_.extend(count));
-  if (valid.bits == nullptr) {
-    std::memset(levels, null_count == 0 ? max : max - 1, count);
-    return;
-  }
-  unpack_bools(valid.bits, valid.offset, count, levels);
-  for (size_t i = 0; i < count; ++i) levels[i] = static_cast<uint8_t>(levels[i] + max - 1);
-}
-
 void ChunkEncoder::Impl::write_flat(const Array& array, EncoderScratch::Parts& scratch) {
   const auto length = static_cast<size_t>(array.length);
   const bool is_dictionary = array.type->id() == TypeId::kDictionary;
   const LeafSource source = is_dictionary ? LeafSource(*leaf_, *array.dictionary) : LeafSource(*leaf_, array);
   const bool has_no_nulls = !array.has_validity() || array.count_nulls() == 0;
   for (size_t at = 0; at < length;) {
-    if (!is_dictionary && has_no_nulls && entries_ == 0 && length - at >= kStepRows) {
+    if (!is_dictionary && has_no_nulls && levels_.size() == 0 && length - at >= kStepRows) {
       const size_t written = write_whole_pages(source, at, length - at, scratch);
       at += written;
       if (written > 0) continue;
@@ -455,7 +430,7 @@ void ChunkEncoder::Impl::write_flat(const Array& array, EncoderScratch::Parts& s
     size_t bytes = 0;
     fit(array, source, at, wanted, count, bytes);
     if (count == 0) {
-      if (entries_ > 0) {
+      if (levels_.size() > 0) {
         end_page(scratch);
         continue;
       }
@@ -465,7 +440,7 @@ void ChunkEncoder::Impl::write_flat(const Array& array, EncoderScratch::Parts& s
     size_t null_count = 0;
     const ValidBits valid = logical_valid(array, at, count, scratch.valid, null_count);
     append_slots(array, source, {at, count, valid}, scratch);
-    append_levels(count, valid, null_count);
+    levels_.append_valid(count, valid, null_count);
     rows_ += count;
     open_bytes_ += bytes;
     at += count;
@@ -494,7 +469,7 @@ size_t ChunkEncoder::Impl::write_whole_pages(const LeafSource& source, size_t fr
       if (values == nullptr || !is_aligned(values, width)) break;
       view = {{values, width, rows}, {}, false};
     }
-    entries_ = rows;
+    levels_.append_valid(rows, {}, 0);
     rows_ = rows;
     end_page(view, scratch);
     from += rows;
@@ -510,6 +485,10 @@ void ChunkEncoder::Impl::write_nested(const LeafPiece& piece, EncoderScratch::Pa
   if (repetition.size() != (leaf_->max_repetition > 0 ? entries : 0)) {
     throw_error(ErrorKind::kInvalidArgument, "{} repetition levels for {} definition levels", repetition.size(),
                 entries);
+  }
+  if (piece.slot_definition > leaf_->max_definition) {
+    throw_error(ErrorKind::kInvalidArgument, "slots from definition level {} of {} on", piece.slot_definition,
+                leaf_->max_definition);
   }
   if (!repetition.empty() && repetition[0] != 0) {
     throw_error(ErrorKind::kInvalidArgument, "a piece that begins within a row");
@@ -554,7 +533,7 @@ void ChunkEncoder::Impl::write_nested(const LeafPiece& piece, EncoderScratch::Pa
       size_t fitting_rows = 0;
       for (size_t i = at, seen = 0; i <= end; ++i) {
         if (i == end || (i > at && (repetition.empty() || repetition[i] == 0))) {
-          if (seen > fitting && (fitting_rows > 0 || entries_ > 0)) break;
+          if (seen > fitting && (fitting_rows > 0 || levels_.size() > 0)) break;
           row_end = i;
           row_slots = seen;
           ++fitting_rows;
@@ -591,23 +570,8 @@ void ChunkEncoder::Impl::write_nested(const LeafPiece& piece, EncoderScratch::Pa
     if (values > 0) {
       append_slots(array, source, {slot, slots, values == slots ? ValidBits{} : ValidBits{bits, 0}}, scratch);
     }
-    const size_t count = end - at;
-    const bool is_full = values == count;
-    if (!is_full || !definition_levels_.empty()) {
-      const size_t missing = entries_ - definition_levels_.size();
-      if (missing > 0) std::memset(definition_levels_.extend(missing), max, missing);
-      definition_levels_.append(definition.data() + at, count);
-    }
-    if (!repetition.empty()) {
-      for (size_t i = at; i < end; ++i) {
-        if (repetition[i] > leaf_->max_repetition) {
-          throw_error(ErrorKind::kInvalidArgument, "repetition level {} of {}", repetition[i], leaf_->max_repetition);
-        }
-      }
-      repetition_levels_.append(repetition.data() + at, count);
-    }
-    entries_ += count;
-    nulls_ += count - values;
+    levels_.append(definition.subspan(at, end - at), repetition.empty() ? repetition : repetition.subspan(at, end - at),
+                   values);
     rows_ += rows;
     open_bytes_ += bytes;
     slot += slots;
@@ -735,7 +699,7 @@ void ChunkEncoder::Impl::append_dictionary_slots(const Array& array, const SlotR
 
 // The pages so far keep their numbers, the ones to come have values.
 void ChunkEncoder::Impl::leave_dictionary(EncoderScratch::Parts& scratch) {
-  if (entries_ > 0) end_page(scratch);
+  if (levels_.size() > 0) end_page(scratch);
   // Weighing a given dictionary may have left it already.
   if (mode_ != Mode::kDictionary) return;
   mode_ = Mode::kUndecided;
@@ -818,23 +782,6 @@ void ChunkEncoder::Impl::review_given_dictionary(EncoderScratch::Parts& scratch)
   entry_map_.numbers.release();
 }
 
-void ChunkEncoder::Impl::append_page_levels(const EncodeBuffer& levels, uint8_t max_level, EncodeBuffer& body,
-                                            uint32_t& size) const {
-  size = 0;
-  if (max_level == 0) return;
-  const size_t at = body.size();
-  if (!is_v2_) body.append(uint32_t{0});
-  const size_t start = body.size();
-  const int width = bit_width_of(max_level);
-  if (levels.empty()) {
-    append_hybrid_run(entries_, max_level, width, body);
-  } else {
-    append_hybrid(levels.items<uint8_t>(), width, body);
-  }
-  size = static_cast<uint32_t>(body.size() - start);
-  if (!is_v2_) store(body.data() + at, size);
-}
-
 // The bounds of the values that the open page's numbers stand for.
 void ChunkEncoder::Impl::bound_numbers(BoundsBuilder& bounds, EncoderScratch::Parts& scratch) {
   const std::span<const uint32_t> numbers = numbers_.items<uint32_t>();
@@ -899,9 +846,9 @@ void ChunkEncoder::Impl::end_page(const PageView& view, EncoderScratch::Parts& s
   const std::span<const uint32_t> numbers = numbers_.items<uint32_t>();
   const size_t value_count = is_numbered ? numbers.size() : values.count();
   // Nothing is here to be numbered: such pages are PLAIN.
-  if (value_count != entries_ - nulls_) {
-    throw_error(ErrorKind::kInternal, "a page of {} values for {} levels, {} of them without", value_count, entries_,
-                nulls_);
+  if (value_count != levels_.size() - levels_.null_count()) {
+    throw_error(ErrorKind::kInternal, "a page of {} values for {} levels, {} of them without", value_count,
+                levels_.size(), levels_.null_count());
   }
 
   BoundsBuilder bounds(order_);
@@ -929,13 +876,13 @@ void ChunkEncoder::Impl::end_page(const PageView& view, EncoderScratch::Parts& s
   RawPage raw;
   raw.type = is_v2_ ? PageType::kDataV2 : PageType::kData;
   raw.encoding = is_numbered ? dictionary_encoding() : value_count == 0 ? Encoding::kPlain : direct_encoding_;
-  raw.value_count = static_cast<uint32_t>(entries_);
-  raw.null_count = static_cast<uint32_t>(nulls_);
+  raw.value_count = static_cast<uint32_t>(levels_.size());
+  raw.null_count = static_cast<uint32_t>(levels_.null_count());
   raw.row_count = static_cast<uint32_t>(rows_);
   EncodeBuffer& body = scratch.body;
   body.clear();
-  append_page_levels(repetition_levels_, leaf_->max_repetition, body, raw.repetition_size);
-  append_page_levels(definition_levels_, leaf_->max_definition, body, raw.definition_size);
+  raw.repetition_size = levels_.append_repetition(!is_v2_, body);
+  raw.definition_size = levels_.append_definition(!is_v2_, body);
   const size_t values_start = body.size();
   if (is_numbered) {
     // At least 1, as parquet-cpp has it: readers that take 0 for an error were seen.
@@ -954,8 +901,8 @@ void ChunkEncoder::Impl::end_page(const PageView& view, EncoderScratch::Parts& s
   EncodedPage page;
   page.first_row = chunk_rows_;
   page.row_count = static_cast<uint32_t>(rows_);
-  page.value_count = static_cast<uint32_t>(entries_);
-  page.null_count = static_cast<int64_t>(nulls_);
+  page.value_count = static_cast<uint32_t>(levels_.size());
+  page.null_count = static_cast<int64_t>(levels_.null_count());
   page.nan_count = static_cast<int64_t>(bounds.nan_count());
   page.unencoded_bytes = is_bytes_ ? unencoded_bytes_ : 0;
   if (options_.statistics && options_.column_index_length != 0) {
@@ -963,17 +910,10 @@ void ChunkEncoder::Impl::end_page(const PageView& view, EncoderScratch::Parts& s
     has_page_of_nans_ = has_page_of_nans_ || (value_count > 0 && !page.bounds);
   }
   chunk_bounds_.add(bounds);
-  for (uint8_t level : repetition_levels_.items<uint8_t>()) ++repetition_histogram_[level];
-  if (!definition_histogram_.empty()) {
-    if (definition_levels_.empty()) {
-      definition_histogram_.back() += static_cast<int64_t>(entries_);
-    } else {
-      for (uint8_t level : definition_levels_.items<uint8_t>()) ++definition_histogram_[level];
-    }
-  }
+  levels_.count(repetition_histogram_, definition_histogram_);
   chunk_rows_ += rows_;
-  chunk_entries_ += static_cast<int64_t>(entries_);
-  chunk_nulls_ += static_cast<int64_t>(nulls_);
+  chunk_entries_ += static_cast<int64_t>(levels_.size());
+  chunk_nulls_ += static_cast<int64_t>(levels_.null_count());
   chunk_unencoded_bytes_ += page.unencoded_bytes;
   count_encoding(raw.type, raw.encoding);
   pages_.push_back(std::move(page));
@@ -982,11 +922,8 @@ void ChunkEncoder::Impl::end_page(const PageView& view, EncoderScratch::Parts& s
   const size_t new_entries = is_numbered ? dictionary_->size() - dictionary_size_before_ : 0;
   values_.clear();
   numbers_.clear();
-  definition_levels_.clear();
-  repetition_levels_.clear();
-  entries_ = 0;
+  levels_.clear();
   rows_ = 0;
-  nulls_ = 0;
   open_bytes_ = 0;
   unencoded_bytes_ = 0;
   if (is_numbered) {
@@ -1012,7 +949,7 @@ void ChunkEncoder::Impl::end_page(const PageView& view, EncoderScratch::Parts& s
 EncodedChunk ChunkEncoder::Impl::finish(EncoderScratch::Parts& scratch) {
   if (is_finished_) throw_error(ErrorKind::kInternal, "a chunk that is finished twice");
   is_finished_ = true;
-  if (entries_ > 0) end_page(scratch);
+  if (levels_.size() > 0) end_page(scratch);
   writer_.flush(pages_, dictionary_bytes(), scratch.page());
 
   EncodedChunk chunk;

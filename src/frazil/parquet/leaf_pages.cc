@@ -29,7 +29,9 @@ LeafPages::LeafPages(const InputFile& file, const FileMetadata& metadata, size_t
       leaf_(leaf),
       path_(metadata.schema().path(metadata.schema().leaf_node(leaf))),
       pages_(file, decompressor, options.pages) {
-  if (type->id() == TypeId::kDictionary) dictionary_.emplace(node(), type->value_type(), options.validate_utf8);
+  if (type->id() == TypeId::kDictionary) {
+    dictionary_ = std::make_unique<DictionaryArray>(node(), type->value_type(), options.validate_utf8);
+  }
 }
 
 void LeafPages::open(size_t row_group, const std::byte* whole) {

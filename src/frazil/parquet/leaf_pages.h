@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -93,7 +93,7 @@ class LeafPages {
   size_t leaf_;
   std::string path_;
   ChunkPages pages_;
-  std::optional<DictionaryArray> dictionary_;  // where indices are asked for
+  std::unique_ptr<DictionaryArray> dictionary_;  // where indices are asked for, which is rare
   const ColumnChunk* chunk_ = nullptr;
   bool has_old_dictionary_ = false;     // of the row group before
   int64_t dictionary_pages_left_ = -1;  // data pages that refer to the dictionary; -1: not known

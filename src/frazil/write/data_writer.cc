@@ -41,6 +41,8 @@ constexpr size_t kEncodeBytesMin = size_t{256} << 10;
 constexpr int64_t kParallelRowsMin = 16'384;
 // How much of a column one task encodes at least, where a partition is not more.
 constexpr size_t kTaskBytes = size_t{2} << 20;
+// What an encoded chunk of few rows takes of the pool, about.
+constexpr size_t kSmallChunkBytes = size_t{2} << 10;
 // Files begin with this much in memory.
 constexpr size_t kFileMemoryMax = size_t{1} << 20;
 
@@ -161,8 +163,12 @@ class DataWriter::Impl {
       for (const ArrayPtr& column : staged.columns) staged.bytes += row_bytes(*column);
       // Never two large batches in one round: each alone fits the 32-bit offsets of its columns, both may not.
       if (!staged_.empty() && staged_bytes_ + staged.bytes > buffer_bytes_ / 2) run_round(false);
-      stage(std::move(staged));
-      if (staged_bytes_ > buffer_bytes_ / 2) run_round(false);
+      if (has_many_chunks(keys_.count()) && staged.bytes > buffer_bytes_ / 2) {
+        stage_parts(staged);
+      } else {
+        stage(std::move(staged));
+        if (staged_bytes_ > buffer_bytes_ / 2) run_round(false);
+      }
     } catch (...) {
       abort();
       throw;
@@ -279,6 +285,39 @@ class DataWriter::Impl {
     staged_.push_back(std::move(staged));
   }
 
+  // Whether chunks of so many partitions, all columns at once, would take too much of the buffer.
+  bool has_many_chunks(size_t partition_count) const {
+    return partition_count * plan_->leaves().size() > buffer_bytes_ / kSmallChunkBytes;
+  }
+
+  // A batch that is larger than the buffer, a part after the other.
+  void stage_parts(const StagedBatch& whole) {
+    const auto part_count = static_cast<int64_t>(whole.bytes / std::max<size_t>(buffer_bytes_ / 2, 1) + 1);
+    const int64_t rows = whole.row_count / part_count + 1;
+    for (int64_t begin = 0; begin < whole.row_count; begin += rows) {
+      StagedBatch part;
+      part.row_count = std::min(rows, whole.row_count - begin);
+      part.dictionary_ids = whole.dictionary_ids;
+      for (const ArrayPtr& column : whole.columns) {
+        part.columns.push_back(column->slice(begin, part.row_count));
+        part.bytes += row_bytes(*part.columns.back());
+      }
+      for (const RowRun& run : whole.runs) {
+        const int64_t from = std::max(run.begin, begin);
+        const int64_t to = std::min(run.begin + run.count, begin + part.row_count);
+        if (from < to) part.runs.push_back({run.partition, from - begin, to - from});
+      }
+      if (part.runs.empty()) {
+        const auto width = static_cast<size_t>(whole.partitions.width);
+        part.partitions = {whole.partitions.bytes.slice(static_cast<size_t>(begin) * width,
+                                                        static_cast<size_t>(part.row_count) * width),
+                           whole.partitions.width, part.row_count};
+      }
+      stage(std::move(part));
+      if (staged_bytes_ > buffer_bytes_ / 2) run_round(false);
+    }
+  }
+
   Partition& partition(uint32_t number) {
     auto& place = partitions_[number];
     if (place == nullptr) place = std::make_unique<Partition>(*factory_, keys_.tuple(number));
@@ -322,9 +361,8 @@ class DataWriter::Impl {
       return (!is_sorted_ && has_open_group(*partitions_[p])) || bytes_of(rows_of(p)) >= encode_bytes_min();
     });
     // What stays must leave room for what comes: else the largest of it goes too.
-    std::sort(first_waiting, order.end(), [&](uint32_t a, uint32_t b) {
-      return rows_of(a) != rows_of(b) ? rows_of(a) > rows_of(b) : a < b;
-    });
+    std::sort(first_waiting, order.end(),
+              [&](uint32_t a, uint32_t b) { return rows_of(a) != rows_of(b) ? rows_of(a) > rows_of(b) : a < b; });
     int64_t waiting = 0;
     for (auto p = first_waiting; p != order.end(); ++p) waiting += rows_of(*p);
     auto wanted_end = first_waiting;
@@ -393,6 +431,8 @@ class DataWriter::Impl {
                                                                 [](const StagedBatch& b) { return b.is_runs(); });
       if (is_sliced) {
         encode_slices(wanted, is_last, is_parallel);
+      } else if (has_many_chunks(wanted_count)) {
+        encode_by_partition(order, wanted, is_last, held, is_parallel);
       } else {
         encode_scattered(order, wanted, is_last, held, is_parallel);
       }
@@ -455,9 +495,8 @@ class DataWriter::Impl {
       places[i] = i;
       for (const StagedBatch& batch : staged_) sizes[i] += row_bytes(*batch.columns[file_columns_[i]]);
     }
-    std::sort(places.begin(), places.end(), [&](size_t a, size_t b) {
-      return sizes[a] != sizes[b] ? sizes[a] > sizes[b] : a < b;
-    });
+    std::sort(places.begin(), places.end(),
+              [&](size_t a, size_t b) { return sizes[a] != sizes[b] ? sizes[a] > sizes[b] : a < b; });
     return places;
   }
 
@@ -517,6 +556,42 @@ class DataWriter::Impl {
     tasks.wait();
   }
 
+  // All columns are distributed first, then one partition after the other is encoded and written: chunks of thousands of
+  // partitions are never in memory together.
+  void encode_by_partition(const std::vector<uint32_t>& order, std::span<const uint32_t> wanted, bool is_last,
+                           StagedBatch& held, bool is_parallel) {
+    const Placement placement = place(order, wanted.size());
+    std::vector<ArrayPtr> columns(file_columns_.size());
+    size_t bytes = 0;
+    {
+      const Buffer positions = positions_if_nested(placement);
+      Tasks tasks(context_, is_parallel);
+      for (size_t i = 0; i < file_columns_.size(); ++i) {
+        tasks.run([&, i] {
+          std::array<ArrayPtr, 2> arrays =
+              scatter(staged_, file_columns_[i], placement,
+                      {positions.as<uint32_t>(), positions.size() / sizeof(uint32_t)}, pool_);
+          columns[i] = std::move(arrays[0]);
+          held.columns[file_columns_[i]] = std::move(arrays[1]);
+        });
+      }
+      tasks.wait();
+    }
+    staged_.clear();
+    for (const ArrayPtr& column : columns) bytes += row_bytes(*column);
+    Tasks tasks(context_, is_parallel);
+    for (const std::span<const uint32_t> part : parts_of(wanted, placement, bytes)) {
+      tasks.run([this, part, is_last, &columns, &placement] {
+        with_worker([&](Worker& worker) {
+          for (uint32_t p : part) {
+            for (size_t i = 0; i < columns.size(); ++i) encode_rows(i, *columns[i], p, placement, is_last, worker);
+          }
+        });
+      });
+    }
+    tasks.wait();
+  }
+
   // Neighbouring partitions together, so that a part is about kTaskBytes of the column.
   std::vector<std::span<const uint32_t>> parts_of(std::span<const uint32_t> wanted, const Placement& placement,
                                                   size_t column_bytes) const {
@@ -536,21 +611,25 @@ class DataWriter::Impl {
   void encode_parts(ColumnWork& work, const Placement& placement, bool is_last) {
     for (size_t next = work.parts_begun++; next < work.parts.size(); next = work.parts_begun++) {
       with_worker([&](Worker& worker) {
-        for (uint32_t p : work.parts[next]) {
-          Array piece = *work.rows;
-          if (piece.null_count != 0) piece.null_count = kUnknownNullCount;
-          for (const Segment& segment : partitions_[p]->segments) {
-            piece.offset = placement.start(p) + segment.begin;
-            piece.length = segment.count;
-            encode_piece(work.place, piece, segment, worker);
-            end_segment(work.place, segment, worker);
-          }
-          column_done(*partitions_[p], is_last);
-        }
+        for (uint32_t p : work.parts[next]) encode_rows(work.place, *work.rows, p, placement, is_last, worker);
       });
       // Helpers that come late still hold `work`, but not its memory.
       if (++work.parts_done == work.parts.size()) work.rows = nullptr;
     }
+  }
+
+  // The rows of partition `p` of a distributed column.
+  void encode_rows(size_t place, const Array& rows, uint32_t p, const Placement& placement, bool is_last,
+                   Worker& worker) {
+    Array piece = rows;
+    if (piece.null_count != 0) piece.null_count = kUnknownNullCount;
+    for (const Segment& segment : partitions_[p]->segments) {
+      piece.offset = placement.start(p) + segment.begin;
+      piece.length = segment.count;
+      encode_piece(place, piece, segment, worker);
+      end_segment(place, segment, worker);
+    }
+    column_done(*partitions_[p], is_last);
   }
 
   // Every batch is runs and nothing waits: pieces are slices of what came.

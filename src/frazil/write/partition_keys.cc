@@ -353,20 +353,38 @@ class FieldKeys {
     }
   }
 
-  void dictionary_codes(size_t begin, size_t count, uint32_t* out) {
-    const Array& leaf = *source_.leaf;
+  uint32_t entry_code(int64_t entry, size_t row) {
+    uint32_t& code = entry_codes_[static_cast<size_t>(entry)];
+    if (code == kNoNumber) {
+      const Array& values = *source_.leaf->dictionary;
+      code = values.is_valid(entry) ? code_of_bytes(values.bytes_value(entry), row) : null_code();
+    }
+    return code;
+  }
+
+  template <typename Index>
+  void dictionary_codes_of(const Index* indices, size_t begin, size_t count, uint32_t* out) {
     for (size_t i = 0; i < count; ++i) {
       const size_t row = begin + i;
-      if (!source_.is_valid(row)) {
-        out[i] = null_code();
-        continue;
-      }
-      const int64_t entry = dictionary_index(leaf, static_cast<int64_t>(row));
-      uint32_t& code = entry_codes_[static_cast<size_t>(entry)];
-      if (code == kNoNumber) {
-        code = leaf.dictionary->is_valid(entry) ? code_of_bytes(leaf.dictionary->bytes_value(entry), row) : null_code();
-      }
-      out[i] = code;
+      out[i] = source_.is_valid(row) ? entry_code(static_cast<int64_t>(indices[row]), row) : null_code();
+    }
+  }
+
+  void dictionary_codes(size_t begin, size_t count, uint32_t* out) {
+    const Array& leaf = *source_.leaf;
+    switch (leaf.type->index_type()->id()) {
+      case TypeId::kUInt8:
+        return dictionary_codes_of(leaf.values<uint8_t>(), begin, count, out);
+      case TypeId::kUInt16:
+        return dictionary_codes_of(leaf.values<uint16_t>(), begin, count, out);
+      case TypeId::kUInt32:
+        return dictionary_codes_of(leaf.values<uint32_t>(), begin, count, out);
+      default:
+        for (size_t i = 0; i < count; ++i) {
+          const size_t row = begin + i;
+          out[i] =
+              source_.is_valid(row) ? entry_code(dictionary_index(leaf, static_cast<int64_t>(row)), row) : null_code();
+        }
     }
   }
 

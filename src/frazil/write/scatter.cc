@@ -320,15 +320,25 @@ class ColumnScatter {
       if (rows_[side] == 0) continue;
       places[p] = data[side].data() + offsets[side].as<int32_t>()[start - (side == 0 ? 0 : placement_.first_rows())];
     }
+    const auto copy = [&](uint32_t partition, std::string_view text) {
+      if (text.empty()) return;
+      std::memcpy(places[partition], text.data(), text.size());
+      places[partition] += text.size();
+    };
     for (const StagedBatch& batch : batches_) {
       const Array& source = *array(batch);
-      for_each_row(batch, [&](int64_t row, uint32_t partition) {
-        if (!source.is_valid(row)) return;
-        const std::string_view text = text_at(source, row);
-        if (text.empty()) return;
-        std::memcpy(places[partition], text.data(), text.size());
-        places[partition] += text.size();
-      });
+      if (source.type->id() == TypeId::kDictionary) {
+        for_each_row(batch, [&](int64_t row, uint32_t partition) {
+          if (source.is_valid(row)) copy(partition, text_at(source, row));
+        });
+      } else {
+        const int32_t* ends = source.buffers[1].as<int32_t>() + source.offset;
+        const char* bytes = source.buffers[2].as<char>();
+        for_each_row(batch, [&](int64_t row, uint32_t partition) {
+          if (source.is_valid(row))
+            copy(partition, {bytes + ends[row], static_cast<size_t>(ends[row + 1] - ends[row])});
+        });
+      }
     }
     set_buffer(1, std::move(offsets));
     set_buffer(2, std::move(data));

@@ -43,6 +43,8 @@ ArrayPtr TextCodes::encode(const ArrayPtr& array) {
     return array;
   }
   std::vector<uint32_t> entry_numbers(is_dictionary ? static_cast<size_t>(array->dictionary->length) : 0, kNoNumber);
+  const int32_t* offsets = is_dictionary ? nullptr : array->buffers[1].as<int32_t>() + array->offset;
+  const char* data = array->buffers[2].as<char>();
   RowCodesBuilder codes(array->length, *pool_);
   std::array<uint32_t, kBlockRows> block;
   for (int64_t begin = 0; begin < array->length; begin += kBlockRows) {
@@ -58,7 +60,7 @@ ArrayPtr TextCodes::encode(const ArrayPtr& array) {
         if (number == kNoNumber) number = memo_.number_of(array->dictionary->bytes_value(entry));
         code = number;
       } else {
-        code = memo_.number_of(array->bytes_value(row));
+        code = memo_.number_of({data + offsets[row], static_cast<size_t>(offsets[row + 1] - offsets[row])});
       }
     }
     row_count_ += count;

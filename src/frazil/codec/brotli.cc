@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
+#include <new>
 
 #include <brotli/decode.h>
 #include <brotli/encode.h>
@@ -47,11 +48,39 @@ std::optional<size_t> attempt_brotli(MemoryPool& pool, Bytes input, std::span<st
   throw_damaged("brotli", "unknown result");
 }
 
+namespace {
+
+// What the encoder takes at most, measured with 1.0.9 for inputs of 1 kB to 4 MB, random and of eight letters, in the
+// windows that are set below: 16.9 MB (level 2, 4 MB), 34.6 (6, 4 MB), 43.8 (9, 1 MB), 30.2 (11, 1 MB), 18.2 (8, 64 kB).
+size_t encoder_bytes(int level, size_t input_size) {
+  constexpr size_t kMiB = size_t{1} << 20;
+  if (level <= 1) return kMiB + kMiB / 4;
+  if (level <= 3) return kMiB + 5 * input_size;
+  if (level <= 6) return 4 * kMiB + 10 * input_size;
+  if (level <= 9) return (level == 7 ? 12 : level == 8 ? 20 : 36) * kMiB + 10 * input_size;
+  return 4 * kMiB + 32 * input_size;
+}
+
+class Charge {
+ public:
+  Charge(MemoryPool& pool, size_t bytes) : pool_(pool), bytes_(bytes) { pool.charge(bytes); }
+  Charge(const Charge&) = delete;
+  Charge& operator=(const Charge&) = delete;
+  ~Charge() { pool_.discharge(bytes_); }
+
+ private:
+  MemoryPool& pool_;
+  size_t bytes_;
+};
+
+}  // namespace
+
 std::optional<size_t> compress_brotli(MemoryPool& pool, int level, Bytes input, std::span<std::byte> output) {
-  ChargedHeap heap(pool);
-  const std::unique_ptr<BrotliEncoderState, DestroyState> state(
-      BrotliEncoderCreateInstance(&ChargedHeap::allocate, &ChargedHeap::free, &heap));
-  if (state == nullptr) heap.rethrow();
+  // Charged beforehand, not block by block: the library, as distributions build it, ends the process when an allocation
+  // is refused (BROTLI_ENCODER_EXIT_ON_OOM).
+  const Charge charge(pool, encoder_bytes(level, input.size()));
+  const std::unique_ptr<BrotliEncoderState, DestroyState> state(BrotliEncoderCreateInstance(nullptr, nullptr, nullptr));
+  if (state == nullptr) throw std::bad_alloc();
   // A window beyond the input would only take memory, here and where it is read.
   const int window_bits = std::clamp(static_cast<int>(std::bit_width(input.size())), BROTLI_MIN_WINDOW_BITS,
                                      static_cast<int>(BROTLI_DEFAULT_WINDOW));
@@ -67,7 +96,6 @@ std::optional<size_t> compress_brotli(MemoryPool& pool, int level, Bytes input, 
   while (!BrotliEncoderIsFinished(state.get())) {
     if (!BrotliEncoderCompressStream(state.get(), BROTLI_OPERATION_FINISH, &input_left, &next_input, &output_left,
                                      &next_output, &total)) {
-      heap.rethrow();
       throw_error(ErrorKind::kInternal, "brotli failed on {} bytes", input.size());
     }
     if (output_left == 0 && !BrotliEncoderIsFinished(state.get())) return std::nullopt;

@@ -32,7 +32,7 @@ void check_compression_level(Codec codec, int level);
 
 // Compresses for one thread at a time and keeps the libraries' contexts from call to call (making one of zstd costs
 // 12 us and its tables megabytes of fresh pages). Their bytes are charged to the pool while it lives; brotli's, which
-// keeps none, for the call.
+// keeps none, for the call and as an upper bound.
 //
 // The same input, codec, level and library version give the same bytes.
 class Compressor {

@@ -14,6 +14,7 @@
 #include "frazil/base/error.h"
 #include "frazil/base/hex.h"
 #include "frazil/io/memory_file_system.h"
+#include "frazil/manifest/manifest_layout.h"
 #include "frazil/manifest/random_data_files_test.h"
 #include "frazil/manifest/written_schema.h"
 
@@ -274,22 +275,25 @@ TEST_F(ManifestWriting, WritesOutWhatExistingAndDeletedEntriesInherited) {
 }
 
 TEST_F(ManifestWriting, NeverWritesARowIdOfAnAddedFileOrADeleteFile) {
-  DataFile added = data_file();
-  added.first_row_id = 5;
+  const auto is_written = [](const Manifest& manifest) {
+    return manifest.batches()[0].column(kDataFile)->children[kFirstRowId]->is_valid(0);
+  };
+  DataFile file = data_file();
+  file.first_row_id = 5;
   ManifestWriter data = writer(options_for(3, {}));
-  data.add(added);
-  ManifestFile listed = finish(data);
-  EXPECT_EQ(read(listed)[0].first_row_id(), std::nullopt);
+  data.add(file);
+  EXPECT_FALSE(is_written(read(finish(data))));
+  ManifestWriter kept = writer(options_for(3, {}));
+  kept.existing(file, {.snapshot_id = 1, .sequence_number = 1});
+  EXPECT_TRUE(is_written(read(finish(kept))));
 
   ManifestWriterOptions options = options_for(3, {});
   options.content = ManifestContent::kDeletes;
   ManifestWriter deletes = writer(options);
-  added.content = FileContent::kEqualityDeletes;
-  added.equality_ids = {1};
-  deletes.existing(added, {.snapshot_id = 1, .sequence_number = 1});
-  listed = finish(deletes);
-  const auto batch = read(listed);
-  EXPECT_EQ(batch[0].first_row_id(), std::nullopt);
+  file.content = FileContent::kEqualityDeletes;
+  file.equality_ids = {1};
+  deletes.existing(file, {.snapshot_id = 1, .sequence_number = 1});
+  EXPECT_FALSE(is_written(read(finish(deletes))));
 }
 
 TEST_F(ManifestWriting, RefusesAnEntryThatCannotInherit) {
@@ -500,11 +504,13 @@ TEST_F(ManifestWriting, SummarizesPartitions) {
   EXPECT_TRUE(summarize(int_type, {})->size() == 1u);
 }
 
-TEST_F(ManifestWriting, SummarizesDeletedEntriesToo) {
+TEST_F(ManifestWriting, CountsDeletedEntriesInSummariesButNotInTheSmallestSequenceNumber) {
   ManifestWriter out = writer(options_for(2, {{"p", spec::primitive(TypeKind::kInt), spec::Transform::identity()}}));
   out.add(data_file({Literal::int_(1)}));
   out.deleted(data_file({Literal::int_(9)}), {.snapshot_id = 1, .sequence_number = 1});
-  EXPECT_EQ(hex((*finish(out).partitions)[0].upper_bound), "09000000");
+  const ManifestFile listed = finish(out);
+  EXPECT_EQ(hex((*listed.partitions)[0].upper_bound), "09000000");
+  EXPECT_EQ(listed.min_sequence_number, kUnassignedSequenceNumber);
 }
 
 TEST_F(ManifestWriting, LeavesOutSummariesWhereUuidOrdersDisagree) {

@@ -8,7 +8,10 @@
 //   lower_bounds,       the same leaves, but variant; none if there are only nulls and NaN. Geometry and geography: the
 //   upper_bounds        corners of the box around them
 //
-// Bounds are right for every reader's order of values: zero is -0.0 as lower and +0.0 as upper bound; a uuid bound that
+// Bounds are no longer than what the writer kept of them: MetricsMode::bound_bytes() says how much that should be
+// (parquet::ChunkOptions::statistics_length; its default is enough for truncate(16)).
+//
+// They are right for every reader's order of values: zero is -0.0 as lower and +0.0 as upper bound; a uuid bound that
 // Iceberg Java's signed order might not take for one is moved until it is one in both orders, or left out.
 #pragma once
 

@@ -35,6 +35,13 @@ struct EncoderScratch::Parts {
         numbers(pool),
         values(pool) {}
 
+  // Gives back what one huge page took.
+  void trim() {
+    constexpr size_t kKeptBytes = size_t{8} << 20;
+    for (EncodeBuffer* buffer : {&body, &lengths, &encoded, &compressed, &values.bytes}) {
+      if (buffer->capacity() > kKeptBytes) buffer->release();
+    }
+  }
   ChoiceScratch choice() { return {compressor, encoded, lengths, compressed}; }
   PageScratch page() { return {compressor, compressed}; }
   size_t memory_bytes() const {
@@ -918,6 +925,7 @@ void ChunkEncoder::Impl::end_page(const PageView& view, EncoderScratch::Parts& s
   count_encoding(raw.type, raw.encoding);
   pages_.push_back(std::move(page));
   writer_.write(raw, body.span(), pages_.size() - 1, pages_, is_numbered ? dictionary_bytes() : 0, scratch.page());
+  scratch.trim();
 
   const size_t new_entries = is_numbered ? dictionary_->size() - dictionary_size_before_ : 0;
   values_.clear();

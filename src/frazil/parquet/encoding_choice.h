@@ -18,8 +18,9 @@
 //   BYTE_STREAM_SPLIT of floats                                                                                  (x)
 //
 // (x): Spark's own reader before 4.2 (SPARK-56894) where it reads Parquet files by their path; as Iceberg tables it takes
-// Iceberg's reader, which has it since 1.11. Iceberg Java before 1.11 reads the DELTA encodings only with vectorized
-// reads off, but DELTA_BINARY_PACKED since 1.10. Who has such readers asks for the legacy profile.
+// Iceberg's reader. That has DELTA_BINARY_PACKED since 2025 (apache/iceberg#13391), the other DELTA encodings and
+// BYTE_STREAM_SPLIT since 2026 (#15362, #15373); 1.12 was looked at. Older ones read them with vectorized reads off. Who
+// has such readers asks for the legacy profile.
 //
 // Each candidate encodes a sample of 512 to 2,048 values, which is compressed as the chunk will be, and the cheapest wins:
 //

@@ -53,12 +53,24 @@ std::string compare(const std::optional<RecordBatch>& expected, const std::optio
   return expected ? difference(*expected, *actual, {.exact_floats = true}) : "";
 }
 
-// All rows in one batch, by steps that are never offered more than they last asked for, of a pool that is promised away.
+// All rows in one batch, by steps that are never offered more than they last asked for, of a pool that is promised away
+// and has no hole for a small block either.
 std::optional<RecordBatch> step_all(FileReader& reader, MemoryPool& budget, MemoryPool& pool) {
   std::vector<RecordBatch> batches;
+  std::vector<MutableBuffer> holes;
+  const auto fill_holes = [&] {
+    for (;;) {
+      try {
+        holes.push_back(budget.allocate(1));
+      } catch (const MemoryLimitError&) {
+        return;
+      }
+    }
+  };
   for (;;) {
     Reservation offered = budget.reserve(reader.needed_bytes());
     std::optional<Reservation> others = budget.reserve(budget.available_bytes());
+    fill_holes();
     std::optional<RecordBatch> batch;
     const FileReader::Step step = reader.step(offered, batch);
     if (step == FileReader::Step::kEnd) break;

@@ -102,7 +102,7 @@ void append_delta_bytes(size_t count, size_t byte_size, Value&& value, EncodeBuf
   std::byte* cursor = out.reserve(byte_size);
   std::byte* const start = cursor;
   for (size_t i = 0; i < count; ++i) {
-    std::memcpy(cursor, value(i).data() + prefixes[i], suffixes[i]);
+    if (suffixes[i] != 0) std::memcpy(cursor, value(i).data() + prefixes[i], suffixes[i]);
     cursor += suffixes[i];
   }
   out.advance(static_cast<size_t>(cursor - start));

@@ -34,7 +34,7 @@ int compare(T left, T right) {
 // The first eight bytes, so that their numbers compare as the values do unless they are equal.
 uint64_t prefix_of(std::string_view value) {
   uint64_t word = 0;
-  std::memcpy(&word, value.data(), std::min<size_t>(value.size(), 8));
+  if (!value.empty()) std::memcpy(&word, value.data(), std::min<size_t>(value.size(), 8));
   return __builtin_bswap64(word);
 }
 

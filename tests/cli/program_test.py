@@ -328,6 +328,21 @@ class RowsTest(unittest.TestCase):
         done = frazil('scan', NATION, '--limit', '2', '--select', 'n_name,n_nationkey', '--quiet')
         self.assertEqual(done.stdout, 'n_name,n_nationkey\nALGERIA,0\nARGENTINA,1\n')
 
+    def test_where_and_count(self):
+        def count(*options):
+            return frazil('scan', NATION, '--count', '--quiet', *options).stdout
+        rows = [json.loads(line) for line in frazil('scan', NATION, '--format', 'json', '--quiet').stdout.splitlines()]
+        wanted = [row for row in rows if row['n_regionkey'] == 1 and row['n_name'] < 'C']
+        where = ('--where', "n_regionkey = 1 AND n_name < 'C'")
+        done = frazil('scan', NATION, *where, '--format', 'json', '--select', 'n_name', '--quiet')
+        self.assertEqual([json.loads(line) for line in done.stdout.splitlines()],
+                         [{'n_name': row['n_name']} for row in wanted])
+        self.assertEqual((count(), count('--limit', '7'), count(*where)), ('25\n', '7\n', f'{len(wanted)}\n'))
+        done = frazil('bench', 'read', NATION, *where, '--count', '--rounds', '1', '--output', 'json', '--quiet')
+        self.assertEqual(json.loads(done.stdout)['rows'], len(wanted))
+        frazil('scan', NATION, '--where', 'n_regionkey =', code=2)
+        frazil('scan', NATION, '--where', 'nothing = 1', '--count', code=3)
+
     def test_what_cannot_be_done_yet_says_so(self):
         self.assertIn('deletes', frazil('scan', DELETES, code=5).stderr)
         frazil('scan', NATION, '--format', 'arrow', code=5)

@@ -41,6 +41,10 @@ constexpr size_t kEncodeBytesMin = size_t{256} << 10;
 constexpr int64_t kParallelRowsMin = 16'384;
 // How much of a column one task encodes at least, where a partition is not more.
 constexpr size_t kTaskBytes = size_t{2} << 20;
+// What an encoder holds while its row group is open, about: the values of a page and what counts them.
+constexpr size_t kOpenEncoderBytes = size_t{256} << 10;
+// Rows of a partition in one round that make a fair row group, where keeping all groups open would take too much.
+constexpr size_t kGroupBytesEnough = size_t{4} << 20;
 // What an encoded chunk of few rows takes of the pool, about.
 constexpr size_t kSmallChunkBytes = size_t{2} << 10;
 // Files begin with this much in memory.
@@ -419,11 +423,13 @@ class DataWriter::Impl {
     if (is_sorted_) {
       distribute_sorted(order, wanted, held, is_parallel);
     } else {
+      const bool is_tight = wanted_count * plan_->leaves().size() * kOpenEncoderBytes > buffer_bytes_ / 2;
       for (uint32_t p : wanted) {
         Partition& partition = *partitions_[p];
         // Of few rows an open row group would cost more than it holds.
-        const bool keep_open =
-            !is_last && (has_open_group(partition) || bytes_of(partition.staged_rows) >= kEncodeBytesMin);
+        const size_t bytes = bytes_of(partition.staged_rows);
+        const bool keep_open = !is_last && (has_open_group(partition) || bytes >= kEncodeBytesMin) &&
+                               !(is_tight && bytes >= kGroupBytesEnough);
         cut(partition, keep_open);
         partition.columns_left = file_columns_.size();
       }
@@ -818,10 +824,10 @@ class DataWriter::Impl {
       }
     }
     // Past the budget the largest go, until half of it is free.
-    if (total > buffer_bytes_ / 4) {
+    if (total > buffer_bytes_ / 2) {
       std::sort(open.begin(), open.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
       for (auto [bytes, p] : open) {
-        if (total <= buffer_bytes_ / 8) break;
+        if (total <= buffer_bytes_ / 4) break;
         full.push_back(p);
         total -= bytes;
       }

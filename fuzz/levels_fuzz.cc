@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "frazil/base/bits.h"
 #include "frazil/base/error.h"
 #include "frazil/columnar/pretty.h"
 #include "frazil/parquet/batch_reader.h"

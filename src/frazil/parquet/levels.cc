@@ -4,7 +4,10 @@
 #include <bit>
 #include <cstring>
 
+#include "frazil/base/bits.h"
+#include "frazil/base/byte_reader.h"
 #include "frazil/base/error.h"
+#include "frazil/parquet/level_masks.h"
 
 namespace frazil::parquet {
 

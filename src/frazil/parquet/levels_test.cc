@@ -1,5 +1,6 @@
 #include "frazil/parquet/levels.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "frazil/base/bits.h"
 #include "frazil/base/error.h"
 #include "frazil/columnar/pretty.h"
 #include "frazil/memory/memory_pool.h"

@@ -7,6 +7,7 @@
 
 #include "frazil/base/bits.h"
 #include "frazil/base/error.h"
+#include "frazil/parquet/level_masks.h"
 #include "frazil/parquet/levels.h"
 #include "frazil/parquet/page_index.h"
 

@@ -41,6 +41,8 @@ constexpr size_t kEncodeBytesMin = size_t{256} << 10;
 constexpr int64_t kParallelRowsMin = 16'384;
 // How much of a column one task encodes at least, where a partition is not more.
 constexpr size_t kTaskBytes = size_t{2} << 20;
+// Blocks that were used and may be again. The columns of a table have many sizes; each would leave blocks of its own behind.
+constexpr size_t kIdleBytesMax = size_t{24} << 20;
 // What an encoder holds while its row group is open, about: the values of a page and what counts them.
 constexpr size_t kOpenEncoderBytes = size_t{256} << 10;
 // Rows of a partition in one round that make a fair row group, where keeping all groups open would take too much.
@@ -106,7 +108,7 @@ class DataWriter::Impl {
  public:
   Impl(Context& context, spec::TableMetadataPtr metadata, std::shared_ptr<FileSystem> files, WriteOptions options)
       : context_(context),
-        pool_(context.memory_pool()),
+        pool_({.parent = &context.memory_pool(), .idle_bytes_max = kIdleBytesMax}),
         metadata_(std::move(metadata)),
         files_(std::move(files)),
         options_(std::move(options)),
@@ -881,7 +883,7 @@ class DataWriter::Impl {
   }
 
   Context& context_;
-  MemoryPool& pool_;
+  MemoryPool pool_;
   const spec::TableMetadataPtr metadata_;
   const std::shared_ptr<FileSystem> files_;
   const WriteOptions options_;

@@ -18,6 +18,9 @@
 // that gets the name v<N+1> if nothing has it; who comes second has a conflict. All that begin from one version take one
 // of its two names, compressed or not, as that version's properties say. Then the hint is replaced. It can be behind (a
 // writer was killed, or two wrote it in the other order), so writers look for versions after it: TableStore::load() does.
+// Where old versions are deleted a name becomes free again; a writer that took one finds out by the version before it,
+// which is gone then, and takes its own back.
+//
 // Tables with other names belong to a catalog, which would not see a version made here: they are read only.
 #pragma once
 

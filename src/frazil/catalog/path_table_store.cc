@@ -18,6 +18,9 @@ namespace {
 // How often a writer looks whether somebody went on while it wrote the hint. More than there are writers at once.
 constexpr int kMaxHintRounds = 1000;
 
+// While others commit, versions that were found can be gone before they are read.
+constexpr int kMaxLoadAttempts = 10;
+
 std::string version_name(uint64_t version, bool gzip) {
   return message("v{}{}.metadata.json", version, gzip ? ".gz" : "");
 }
@@ -103,7 +106,16 @@ class PathTableStore final : public TableStore {
   PathTableStore(PathTable place, std::string why_read_only)
       : place_(std::move(place)), why_read_only_(std::move(why_read_only)) {}
 
-  LoadedTable load() override { return open_path_table(place_, PathVersion::kNewest); }
+  LoadedTable load() override {
+    for (int attempt = 1;; ++attempt) {
+      try {
+        return open_path_table(place_, PathVersion::kNewest);
+      } catch (const Error& error) {
+        // The version that was newest when it was looked for is deleted already.
+        if (error.kind() != ErrorKind::kNotFound || attempt == kMaxLoadAttempts) throw;
+      }
+    }
+  }
 
   LoadedTable commit(Context& context, const LoadedTable& base, std::span<const spec::TableRequirement> requirements,
                      std::span<const spec::TableUpdate> updates, const CommitOptions& options) override {
@@ -129,9 +141,9 @@ class PathTableStore final : public TableStore {
     committed.metadata = next;
     committed.metadata_location = join_location(folder, version_name(*version + 1, gzip));
     const Buffer content = spec::metadata_file_bytes(*next, gzip, *place_.pool);
-    const bool taken = has_version(*place_.files, folder, *version + 1);
-    if (taken || !publish_version(place_, committed.metadata_location, content, options)) {
-      throw ConflictError(message("table {} has a version {} already", place_.path, *version + 1));
+    if (newest_version(folder) > *version || !publish_version(place_, committed.metadata_location, content, options) ||
+        !is_in_line(folder, *version, *next, committed.metadata_location)) {
+      throw ConflictError(message("table {} has moved on from version {}", place_.path, *version));
     }
     try {
       std::string notice = write_hint(*place_.files, folder, *version + 1, options);
@@ -144,6 +156,48 @@ class PathTableStore final : public TableStore {
   }
 
  private:
+  uint64_t newest_version(const std::string& folder) const {
+    uint64_t newest = 0;
+    for (const Candidate& candidate : list_versions(*place_.files, folder).candidates) {
+      newest = std::max(newest, path_version(candidate.name).value_or(0));
+    }
+    return newest;
+  }
+
+  // Where old versions are deleted, the name after a version can be free again: what was published under it would be a
+  // branch that the table does not have. Versions go the oldest first, so as long as the one before is there nobody has
+  // deleted its successor. If it is not, what is newest says whether ours is among its ancestors; if not, ours goes.
+  bool is_in_line(const std::string& folder, uint64_t version, const spec::TableMetadata& ours,
+                  const std::string& location) const {
+    try {
+      if (has_version(*place_.files, folder, version)) return true;
+      const FoundVersions found = list_versions(*place_.files, folder);
+      const Candidate* newest = nullptr;
+      for (const Candidate& candidate : found.candidates) {
+        const uint64_t number = path_version(candidate.name).value_or(0);
+        if (number > version + 1 && (newest == nullptr || number > *path_version(newest->name))) newest = &candidate;
+      }
+      if (newest == nullptr) return true;
+      const spec::TableMetadataPtr metadata =
+          read_table_metadata(*place_.files, newest->location, *place_.pool, place_.metadata_max_bytes);
+      for (const spec::MetadataLogEntry& entry : metadata->metadata_log) {
+        if (path_version(location_name(entry.metadata_file)) != version + 1) continue;
+        if (entry.timestamp_ms == ours.last_updated_ms) return true;
+        place_.files->remove(location);
+        return false;
+      }
+      // So far back that the log has forgotten it: then it was deleted, too, if it was one of the table's.
+      if (!place_.files->stat(location)) return true;
+      place_.files->remove(location);
+      return false;
+    } catch (const Error& error) {
+      CommitStateUnknownError unknown(
+          message("{} is written, but whether it is a version of the table is not known: {}", location, error.what()));
+      unknown.set_hint("nothing was deleted; look at the table before writing the same rows again");
+      throw unknown;
+    }
+  }
+
   static void check_stays(const spec::TableMetadata& base, const spec::TableMetadata& next) {
     if (next.location != base.location) {
       throw_error(ErrorKind::kInvalidArgument, "a table by its path cannot be given another location");

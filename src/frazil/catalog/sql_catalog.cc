@@ -13,6 +13,12 @@
 
 namespace frazil::catalog {
 
+namespace {
+
+constexpr int kMaxLoadAttempts = 10;
+
+}  // namespace
+
 class SqlCatalog::State {
  public:
   State(std::string catalog_name, Properties catalog_properties, std::shared_ptr<FileSystem> catalog_files,
@@ -133,14 +139,24 @@ LoadedTable SqlCatalog::State::describe(const std::shared_ptr<State>& state, con
 LoadedTable SqlCatalog::State::load(const std::shared_ptr<State>& state, const TableIdentifier& identifier) {
   LoadedTable table = describe(state, identifier);
   table.metadata_location = state->tables.find_table(identifier);
-  try {
-    table.metadata = state->read_metadata(table.metadata_location);
-  } catch (Error& error) {
-    error.add_context(message("loading table '{}' of catalog '{}'", table.name, state->name));
-    if (error.kind() == ErrorKind::kNotFound && error.hint().empty()) {
-      error.set_hint("if the files were moved, say where: --map-location OLD=NEW");
+  for (int attempt = 1; table.metadata == nullptr; ++attempt) {
+    try {
+      table.metadata = state->read_metadata(table.metadata_location);
+    } catch (Error& error) {
+      // While others commit, metadata that was current a moment ago can be deleted already.
+      if (error.kind() == ErrorKind::kNotFound && attempt < kMaxLoadAttempts) {
+        std::string now = state->tables.find_table(identifier);
+        if (now != table.metadata_location) {
+          table.metadata_location = std::move(now);
+          continue;
+        }
+      }
+      error.add_context(message("loading table '{}' of catalog '{}'", table.name, state->name));
+      if (error.kind() == ErrorKind::kNotFound && error.hint().empty()) {
+        error.set_hint("if the files were moved, say where: --map-location OLD=NEW");
+      }
+      throw;
     }
-    throw;
   }
   return table;
 }

@@ -95,6 +95,7 @@ class PublishRecorder final : public FileSystem {
     return inner_.open_input(path, size);
   }
   std::unique_ptr<OutputFile> open_output(std::string_view path) override {
+    if (before_open && path.ends_with(before_name)) std::exchange(before_open, nullptr)();
     return std::make_unique<Output>(*this, inner_.open_output(path));
   }
   std::vector<FileInfo> list(std::string_view folder) override { return inner_.list(folder); }
@@ -128,6 +129,9 @@ class PublishRecorder final : public FileSystem {
 
  public:
   std::string unsyncable = "nothing";
+  // Called once, when a file whose name ends so is opened.
+  std::string before_name = {};
+  std::function<void()> before_open = {};
 };
 
 TEST(CatalogAppend, SyncsEverythingIfAsked) {
@@ -176,6 +180,35 @@ TEST(CatalogAppend, DoesNotKnowWhatItCouldNotSync) {
       error_of([&] { append(context, now, {data_file(now, "b", 1)}, {.durability = catalog::Durability::kFull}); }),
       HasSubstr("io: cannot sync"));
   EXPECT_EQ(test::files_below(files, "memory://p").size(), before);
+}
+
+// The name after a version becomes free again where old versions are deleted: a writer that was asleep must not take it.
+TEST(PathCommit, TakesNoNameThatWasInUse) {
+  for (int others : {1, 2, 4, 8}) {
+    FakeClock clock;
+    Context context({.threads = 1, .clock = &clock});
+    PublishRecorder files;
+    const FileSystems all = test::over_memory(files);
+    const catalog::LoadedTable table = catalog::create_table_by_path(
+        context, "memory://p", all, context.memory_pool(),
+        new_table(
+            2, false,
+            {{"write.metadata.delete-after-commit.enabled", "true"}, {"write.metadata.previous-versions-max", "2"}}));
+    files.before_name = "/v2.metadata.json";
+    files.before_open = [&] {
+      catalog::LoadedTable other = table;
+      for (int i = 0; i < others; ++i) {
+        clock.advance(std::chrono::milliseconds(1));
+        other = append(context, other, {data_file(other, std::to_string(i), 1)});
+      }
+    };
+    clock.advance(std::chrono::seconds(1));
+    const catalog::LoadedTable committed = append(context, table, {data_file(table, "late", 1)});
+    EXPECT_EQ(committed.metadata->last_sequence_number, others + 1);
+    const catalog::LoadedTable found = catalog::open_table_by_path("memory://p", all, context.memory_pool());
+    EXPECT_EQ(found.metadata_location, committed.metadata_location);
+    EXPECT_EQ(live_files(found, context.memory_pool()).size(), static_cast<size_t>(others + 1));
+  }
 }
 
 TEST(Purge, RemovesWhatTheTableNamesAndNothingElse) {

@@ -183,13 +183,18 @@ TEST(CommitStorm, SurvivesKills) {
         return 0;
       });
       close(pipe_ends[1]);
-      std::this_thread::sleep_for(std::chrono::microseconds(2000 + random.below(40'000)));
+      std::string said;
+      char buffer[4096];
+      if (round % 2 == 0) {
+        // Not before it got somewhere, however slow the machine is.
+        const ssize_t size = read(pipe_ends[0], buffer, sizeof(buffer));
+        if (size > 0) said.assign(buffer, static_cast<size_t>(size));
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(random.below(40'000)));
       kill(child, SIGKILL);
       int status = 0;
       ASSERT_EQ(waitpid(child, &status, 0), child);
       EXPECT_TRUE(WIFSIGNALED(status)) << status;
-      std::string said;
-      char buffer[4096];
       for (ssize_t size = 0; (size = read(pipe_ends[0], buffer, sizeof(buffer))) > 0;) {
         said.append(buffer, static_cast<size_t>(size));
       }

@@ -48,21 +48,21 @@ constexpr std::array<std::string_view, std::variant_size_v<TableRequirement>> kR
 
 // ---- Updates, read and written
 
-AssignUuid read(ObjectReader& reader, AssignUuid) {
+AssignUuid read(ObjectReader& reader, const AssignUuid&) {
   return {reader.required_string("uuid")};
 }
 void write(json::Object& object, const AssignUuid& update) {
   object.emplace_back("uuid", json::Value(update.uuid));
 }
 
-UpgradeFormatVersion read(ObjectReader& reader, UpgradeFormatVersion) {
+UpgradeFormatVersion read(ObjectReader& reader, const UpgradeFormatVersion&) {
   return {reader.required_int("format-version")};
 }
 void write(json::Object& object, const UpgradeFormatVersion& update) {
   object.emplace_back("format-version", json::Value(update.format_version));
 }
 
-AddSchema read(ObjectReader& reader, AddSchema) {
+AddSchema read(ObjectReader& reader, const AddSchema&) {
   return {schema_from_json(reader.required("schema"))};
 }
 void write(json::Object& object, const AddSchema& update) {
@@ -71,7 +71,7 @@ void write(json::Object& object, const AddSchema& update) {
   object.emplace_back("last-column-id", json::Value(update.schema->highest_field_id()));
 }
 
-SetCurrentSchema read(ObjectReader& reader, SetCurrentSchema) {
+SetCurrentSchema read(ObjectReader& reader, const SetCurrentSchema&) {
   return {reader.required_int("schema-id")};
 }
 void write(json::Object& object, const SetCurrentSchema& update) {
@@ -79,7 +79,7 @@ void write(json::Object& object, const SetCurrentSchema& update) {
 }
 
 // As in table metadata, but ids may be left to whoever applies it.
-AddPartitionSpec read(ObjectReader& reader, AddPartitionSpec) {
+AddPartitionSpec read(ObjectReader& reader, const AddPartitionSpec&) {
   json::Value value = reader.required("spec");
   std::vector<size_t> unassigned;
   if (value.is_object()) {
@@ -105,28 +105,28 @@ void write(json::Object& object, const AddPartitionSpec& update) {
   object.emplace_back("spec", std::move(value));
 }
 
-SetDefaultSpec read(ObjectReader& reader, SetDefaultSpec) {
+SetDefaultSpec read(ObjectReader& reader, const SetDefaultSpec&) {
   return {reader.required_int("spec-id")};
 }
 void write(json::Object& object, const SetDefaultSpec& update) {
   object.emplace_back("spec-id", json::Value(update.spec_id));
 }
 
-AddSortOrder read(ObjectReader& reader, AddSortOrder) {
+AddSortOrder read(ObjectReader& reader, const AddSortOrder&) {
   return {sort_order_from_json(reader.required("sort-order"))};
 }
 void write(json::Object& object, const AddSortOrder& update) {
   object.emplace_back("sort-order", sort_order_to_json(update.order));
 }
 
-SetDefaultSortOrder read(ObjectReader& reader, SetDefaultSortOrder) {
+SetDefaultSortOrder read(ObjectReader& reader, const SetDefaultSortOrder&) {
   return {reader.required_int("sort-order-id")};
 }
 void write(json::Object& object, const SetDefaultSortOrder& update) {
   object.emplace_back("sort-order-id", json::Value(update.order_id));
 }
 
-AddSnapshot read(ObjectReader& reader, AddSnapshot) {
+AddSnapshot read(ObjectReader& reader, const AddSnapshot&) {
   return {snapshot_from_json(reader.required("snapshot"), kMaxFormatVersion)};
 }
 void write(json::Object& object, const AddSnapshot& update) {
@@ -136,7 +136,7 @@ void write(json::Object& object, const AddSnapshot& update) {
   object.emplace_back("snapshot", snapshot_to_json(update.snapshot, version));
 }
 
-SetSnapshotRef read(ObjectReader& reader, SetSnapshotRef) {
+SetSnapshotRef read(ObjectReader& reader, const SetSnapshotRef&) {
   const std::string name = reader.required_string("ref-name");
   json::Object ref;
   for (const json::Member& member : reader.rest()) {
@@ -163,7 +163,8 @@ json::Value strings_to_json(const std::vector<std::string>& texts) {
   return json::Value(std::move(array));
 }
 
-RemoveSnapshots read(ObjectReader& reader, RemoveSnapshots update) {
+RemoveSnapshots read(ObjectReader& reader, const RemoveSnapshots&) {
+  RemoveSnapshots update;
   for (const json::Value& id : reader.required_array("snapshot-ids")) update.snapshot_ids.push_back(id.as_int64());
   return update;
 }
@@ -171,21 +172,21 @@ void write(json::Object& object, const RemoveSnapshots& update) {
   object.emplace_back("snapshot-ids", numbers_to_json(update.snapshot_ids));
 }
 
-RemoveSnapshotRef read(ObjectReader& reader, RemoveSnapshotRef) {
+RemoveSnapshotRef read(ObjectReader& reader, const RemoveSnapshotRef&) {
   return {reader.required_string("ref-name")};
 }
 void write(json::Object& object, const RemoveSnapshotRef& update) {
   object.emplace_back("ref-name", json::Value(update.name));
 }
 
-SetLocation read(ObjectReader& reader, SetLocation) {
+SetLocation read(ObjectReader& reader, const SetLocation&) {
   return {reader.required_string("location")};
 }
 void write(json::Object& object, const SetLocation& update) {
   object.emplace_back("location", json::Value(update.location));
 }
 
-SetProperties read(ObjectReader& reader, SetProperties) {
+SetProperties read(ObjectReader& reader, const SetProperties&) {
   // "updated" and "removed": as the specification had it before 1.0.
   const std::string_view key = reader.has("updates") || !reader.has("updated") ? "updates" : "updated";
   reader.required(key);
@@ -195,7 +196,8 @@ void write(json::Object& object, const SetProperties& update) {
   object.emplace_back("updates", texts_to_json(update.updates));
 }
 
-RemoveProperties read(ObjectReader& reader, RemoveProperties update) {
+RemoveProperties read(ObjectReader& reader, const RemoveProperties&) {
+  RemoveProperties update;
   const std::string_view key = reader.has("removals") || !reader.has("removed") ? "removals" : "removed";
   for (const json::Value& name : reader.required_array(key)) update.keys.push_back(name.as_string());
   return update;
@@ -204,7 +206,7 @@ void write(json::Object& object, const RemoveProperties& update) {
   object.emplace_back("removals", strings_to_json(update.keys));
 }
 
-SetStatistics read(ObjectReader& reader, SetStatistics) {
+SetStatistics read(ObjectReader& reader, const SetStatistics&) {
   reader.optional("snapshot-id");  // deprecated: the statistics say it
   return {statistics_file_from_json(reader.required("statistics"))};
 }
@@ -213,49 +215,49 @@ void write(json::Object& object, const SetStatistics& update) {
   object.emplace_back("statistics", statistics_file_to_json(update.statistics));
 }
 
-RemoveStatistics read(ObjectReader& reader, RemoveStatistics) {
+RemoveStatistics read(ObjectReader& reader, const RemoveStatistics&) {
   return {reader.required_id("snapshot-id")};
 }
 void write(json::Object& object, const RemoveStatistics& update) {
   object.emplace_back("snapshot-id", json::Value(update.snapshot_id));
 }
 
-SetPartitionStatistics read(ObjectReader& reader, SetPartitionStatistics) {
+SetPartitionStatistics read(ObjectReader& reader, const SetPartitionStatistics&) {
   return {partition_statistics_file_from_json(reader.required("partition-statistics"))};
 }
 void write(json::Object& object, const SetPartitionStatistics& update) {
   object.emplace_back("partition-statistics", partition_statistics_file_to_json(update.statistics));
 }
 
-RemovePartitionStatistics read(ObjectReader& reader, RemovePartitionStatistics) {
+RemovePartitionStatistics read(ObjectReader& reader, const RemovePartitionStatistics&) {
   return {reader.required_id("snapshot-id")};
 }
 void write(json::Object& object, const RemovePartitionStatistics& update) {
   object.emplace_back("snapshot-id", json::Value(update.snapshot_id));
 }
 
-RemovePartitionSpecs read(ObjectReader& reader, RemovePartitionSpecs) {
+RemovePartitionSpecs read(ObjectReader& reader, const RemovePartitionSpecs&) {
   return {reader.int_list(reader.required("spec-ids"), "spec-ids")};
 }
 void write(json::Object& object, const RemovePartitionSpecs& update) {
   object.emplace_back("spec-ids", ints_to_json(update.spec_ids));
 }
 
-RemoveSchemas read(ObjectReader& reader, RemoveSchemas) {
+RemoveSchemas read(ObjectReader& reader, const RemoveSchemas&) {
   return {reader.int_list(reader.required("schema-ids"), "schema-ids")};
 }
 void write(json::Object& object, const RemoveSchemas& update) {
   object.emplace_back("schema-ids", ints_to_json(update.schema_ids));
 }
 
-AddEncryptionKey read(ObjectReader& reader, AddEncryptionKey) {
+AddEncryptionKey read(ObjectReader& reader, const AddEncryptionKey&) {
   return {encrypted_key_from_json(reader.required("encryption-key"))};
 }
 void write(json::Object& object, const AddEncryptionKey& update) {
   object.emplace_back("encryption-key", encrypted_key_to_json(update.key));
 }
 
-RemoveEncryptionKey read(ObjectReader& reader, RemoveEncryptionKey) {
+RemoveEncryptionKey read(ObjectReader& reader, const RemoveEncryptionKey&) {
   return {reader.required_string("key-id")};
 }
 void write(json::Object& object, const RemoveEncryptionKey& update) {
@@ -264,19 +266,19 @@ void write(json::Object& object, const RemoveEncryptionKey& update) {
 
 // ---- Requirements
 
-AssertCreate read(ObjectReader&, AssertCreate) {
+AssertCreate read(ObjectReader&, const AssertCreate&) {
   return {};
 }
 void write(json::Object&, const AssertCreate&) {}
 
-AssertTableUuid read(ObjectReader& reader, AssertTableUuid) {
+AssertTableUuid read(ObjectReader& reader, const AssertTableUuid&) {
   return {reader.required_string("uuid")};
 }
 void write(json::Object& object, const AssertTableUuid& requirement) {
   object.emplace_back("uuid", json::Value(requirement.uuid));
 }
 
-AssertRefSnapshotId read(ObjectReader& reader, AssertRefSnapshotId) {
+AssertRefSnapshotId read(ObjectReader& reader, const AssertRefSnapshotId&) {
   AssertRefSnapshotId requirement;
   requirement.ref = reader.required_string("ref");
   requirement.snapshot_id = reader.optional_id("snapshot-id");
@@ -287,35 +289,35 @@ void write(json::Object& object, const AssertRefSnapshotId& requirement) {
   object.emplace_back("snapshot-id", requirement.snapshot_id ? json::Value(*requirement.snapshot_id) : json::Value());
 }
 
-AssertLastAssignedFieldId read(ObjectReader& reader, AssertLastAssignedFieldId) {
+AssertLastAssignedFieldId read(ObjectReader& reader, const AssertLastAssignedFieldId&) {
   return {reader.required_int("last-assigned-field-id")};
 }
 void write(json::Object& object, const AssertLastAssignedFieldId& requirement) {
   object.emplace_back("last-assigned-field-id", json::Value(requirement.id));
 }
 
-AssertCurrentSchemaId read(ObjectReader& reader, AssertCurrentSchemaId) {
+AssertCurrentSchemaId read(ObjectReader& reader, const AssertCurrentSchemaId&) {
   return {reader.required_int("current-schema-id")};
 }
 void write(json::Object& object, const AssertCurrentSchemaId& requirement) {
   object.emplace_back("current-schema-id", json::Value(requirement.id));
 }
 
-AssertLastAssignedPartitionId read(ObjectReader& reader, AssertLastAssignedPartitionId) {
+AssertLastAssignedPartitionId read(ObjectReader& reader, const AssertLastAssignedPartitionId&) {
   return {reader.required_int("last-assigned-partition-id")};
 }
 void write(json::Object& object, const AssertLastAssignedPartitionId& requirement) {
   object.emplace_back("last-assigned-partition-id", json::Value(requirement.id));
 }
 
-AssertDefaultSpecId read(ObjectReader& reader, AssertDefaultSpecId) {
+AssertDefaultSpecId read(ObjectReader& reader, const AssertDefaultSpecId&) {
   return {reader.required_int("default-spec-id")};
 }
 void write(json::Object& object, const AssertDefaultSpecId& requirement) {
   object.emplace_back("default-spec-id", json::Value(requirement.id));
 }
 
-AssertDefaultSortOrderId read(ObjectReader& reader, AssertDefaultSortOrderId) {
+AssertDefaultSortOrderId read(ObjectReader& reader, const AssertDefaultSortOrderId&) {
   return {reader.required_int("default-sort-order-id")};
 }
 void write(json::Object& object, const AssertDefaultSortOrderId& requirement) {

@@ -22,6 +22,8 @@ import org.apache.parquet.internal.column.columnindex.ColumnIndex;
 import org.apache.parquet.internal.column.columnindex.OffsetIndex;
 import org.apache.parquet.io.LocalInputFile;
 import org.apache.parquet.io.api.Binary;
+import org.apache.parquet.schema.Float16;
+import org.apache.parquet.schema.LogicalTypeAnnotation.Float16LogicalTypeAnnotation;
 import org.apache.parquet.schema.MessageType;
 import org.apache.parquet.schema.PrimitiveComparator;
 
@@ -67,7 +69,11 @@ public class PageIndexOracle {
     }
   }
 
-  static boolean isNaN(Object value) {
+  // No bound counts a NaN. The comparator of parquet-java would: to it, as to Float.compare, NaN is above all else.
+  static boolean isNaN(ColumnDescriptor type, Object value) {
+    if (type.getPrimitiveType().getLogicalTypeAnnotation() instanceof Float16LogicalTypeAnnotation) {
+      return Float16.isNaN(((Binary) value).get2BytesLittleEndian());
+    }
     return value instanceof Float && ((Float) value).isNaN() || value instanceof Double && ((Double) value).isNaN();
   }
 
@@ -122,7 +128,7 @@ public class PageIndexOracle {
       }
       ++values;
       Object value = value(column, type);
-      if (isNaN(value)) continue;
+      if (isNaN(type, value)) continue;
       if (found.least[page] == null || order.compare(value, found.least[page]) < 0) found.least[page] = value;
       if (found.most[page] == null || order.compare(value, found.most[page]) > 0) found.most[page] = value;
     }

@@ -331,6 +331,14 @@ ACCEPTED = [
     ("duckdb/name_mapping/warehouse_1/mydb/t1", "Java: rows 0"),
     # Java 1.12.0 writes fixed partition values with a length, as bytes, and reads nothing else, the original neither.
     ("duckdb/partition_fixed_length_binary/default.db/partition_fixed_length_binary", "Java: java.lang.ArrayIndexOutOfBoundsException"),
+    # A manifest without the second field of its spec: Java reads null there, and so it is written again.
+    ("dremio/internal_metadata_inconsistent_partitions", "partition is ['sub_3', None], was ['sub_3']"),
+    # Columns were widened from int and float after the manifest: 1 and 1.1f are written again as long and double, by
+    # PyIceberg 0.12.0 with the same bytes.
+    *((f"impala/hadoop_catalog/ice/iceberg_legacy_partition_schema_evolution{orc}", f"summary of partition field {summary}")
+      for orc in ("", "_orc")
+      for summary in ("0 is [False, False, '0100000000000000', '0100000000000000'], was [False, None, '01000000', '01000000']",
+                      "1 is [False, False, '000000a09999f13f', '000000a09999f13f'], was [False, None, 'cdcc8c3f', 'cdcc8c3f']")),
     # Its lists were edited by hand and count fewer files than the manifests have.
     ("impala/hadoop_catalog/ice/iceberg_v2_null_delete_record", "files are ["),
     ("impala/hadoop_catalog/ice/iceberg_v2_null_delete_record", "rows are ["),

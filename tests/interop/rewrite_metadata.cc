@@ -104,7 +104,7 @@ class Rewriter {
     manifest::ManifestWriter writer(files_->open_output(path), options, pool_);
     for (size_t i = 0; i < original.size(); ++i) {
       const manifest::Entry entry = original[i];
-      manifest::DataFile data_file = manifest::data_file_of(entry);
+      manifest::DataFile data_file = manifest::data_file_of(entry, *options.partition_type);
       data_file.path = file_here(data_file.path);
       if (data_file.referenced_data_file) data_file.referenced_data_file = file_here(*data_file.referenced_data_file);
       const manifest::EntryOrigin origin = {.snapshot_id = entry.snapshot_id(),

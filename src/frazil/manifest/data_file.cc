@@ -1,5 +1,7 @@
 #include "frazil/manifest/data_file.h"
 
+#include <algorithm>
+
 #include "frazil/base/error.h"
 
 namespace frazil::manifest {
@@ -22,6 +24,21 @@ std::optional<std::string> text_of(std::optional<std::string_view> text) {
   return text ? std::optional<std::string>(*text) : std::nullopt;
 }
 
+std::vector<spec::Literal> partition_of(const Entry& entry, const spec::Type& wanted) {
+  const auto fields = entry.manifest().partition_type()->fields();
+  std::vector<spec::Literal> values;
+  values.reserve(wanted.fields().size());
+  for (const spec::NestedField& field : wanted.fields()) {
+    size_t at = values.size();  // where it is, but in odd manifests
+    if (at >= fields.size() || fields[at].id != field.id) {
+      const auto has_id = [&](const spec::NestedField& other) { return other.id == field.id; };
+      at = static_cast<size_t>(std::find_if(fields.begin(), fields.end(), has_id) - fields.begin());
+    }
+    values.push_back(at < fields.size() ? entry.partition_value(at) : spec::Literal::null(field.type));
+  }
+  return values;
+}
+
 }  // namespace
 
 std::string file_format_text(const DataFile& file) {
@@ -32,6 +49,10 @@ std::string file_format_text(const DataFile& file) {
 }
 
 DataFile data_file_of(const Entry& entry) {
+  return data_file_of(entry, *entry.manifest().partition_type());
+}
+
+DataFile data_file_of(const Entry& entry, const spec::Type& partition_type) {
   if (!entry.manifest().has_metrics()) {
     throw_error(ErrorKind::kInvalidArgument, "manifest {} was read without metrics", entry.manifest().file().path);
   }
@@ -41,7 +62,7 @@ DataFile data_file_of(const Entry& entry) {
   file.format = entry.file_format();
   if (file.format == FileFormat::kOther) file.other_format = entry.file_format_text();
   file.spec_id = entry.manifest().file().partition_spec_id;
-  file.partition = entry.partition();
+  file.partition = partition_of(entry, partition_type);
   file.record_count = entry.record_count();
   file.file_size_bytes = entry.file_size_bytes();
   file.column_sizes = counts_of(entry, CountKind::kColumnSize);

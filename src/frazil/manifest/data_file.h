@@ -56,5 +56,8 @@ std::string file_format_text(const DataFile& file);
 // Error(kInvalidArgument) if the manifest was read without metrics, which would be lost, and what the getters of Entry
 // throw.
 DataFile data_file_of(const Entry& entry);
+// The same with the partition tuple in the fields of `partition_type`, a struct, found by their ids: null where the
+// manifest has no such field. Values keep the manifest's types.
+DataFile data_file_of(const Entry& entry, const spec::Type& partition_type);
 
 }  // namespace frazil::manifest

@@ -340,13 +340,13 @@ void ManifestWriter::existing(const Entry& entry) {
   EntryOrigin origin = sequence_of(entry);
   origin.snapshot_id = entry.snapshot_id();
   if (!origin.snapshot_id) throw_missing(entry, "snapshot id");
-  existing(data_file_of(entry), origin);
+  existing(data_file_of(entry, *state_->partition_type), origin);
 }
 
 void ManifestWriter::deleted(const Entry& entry) {
   EntryOrigin origin = sequence_of(entry);
   origin.snapshot_id = state_->options.snapshot_id;
-  deleted(data_file_of(entry), origin);
+  deleted(data_file_of(entry, *state_->partition_type), origin);
 }
 
 void ManifestWriter::existing(const DataFile& file, const EntryOrigin& origin) {

@@ -37,7 +37,8 @@ struct ManifestWriterOptions {
 };
 
 // The partition type for writing entries of `old` again: that of the spec, and where it says `unknown`, that of the old
-// manifest.
+// manifest. The old manifest may have the fields in another order, or fewer: entries as they are, or data_file_of() with
+// this type.
 spec::TypePtr partition_type_for(const spec::PartitionSpec& spec, const spec::Schema& schema, const Manifest& old);
 
 // Where an entry comes from. Nothing: of an added file what the manifest and its list say.
@@ -65,8 +66,8 @@ class ManifestWriter {
   // A file that the commit adds. Its first_row_id is not written: the list gives it one. A compaction gives a
   // sequence number, as old as the data, so that later deletes still apply.
   void add(const DataFile& file, const EntryOrigin& origin = {});
-  // A file that the table had and keeps: as the entry says or inherited. Throws CorruptError if a writer left out what
-  // cannot be inherited.
+  // A file that the table had and keeps: as the entry says or inherited, partition values by field id. Throws CorruptError
+  // if a writer left out what cannot be inherited.
   void existing(const Entry& entry);
   // A file that the commit takes out of the table: the same, but for the snapshot.
   void deleted(const Entry& entry);

@@ -437,6 +437,41 @@ TEST_F(ManifestWriting, CarriesValuesWhoseTypeOnlyOldManifestsKnow) {
   EXPECT_TRUE(read(finish(unknown))[0].partition_value(0).is_null());
 }
 
+// Manifests of Dremio lack fields of their spec.
+TEST_F(ManifestWriting, TakesPartitionValuesOfOldEntriesById) {
+  const auto text = spec::primitive(TypeKind::kString);
+  const ManifestWriterOptions options =
+      options_for(2, {{"a", text, spec::Transform::identity()}, {"b", text, spec::Transform::identity()}});
+  const auto again = [&](const Manifest& old) {
+    ManifestWriterOptions with = options;
+    with.partition_type = partition_type_for(options.spec, *options.schema, old);
+    EXPECT_TRUE(with.partition_type->equals(*options.spec.partition_type(*options.schema)));
+    const DataFile file = data_file_of(old[0], *with.partition_type);
+    ManifestWriter out = writer(with);
+    out.existing(old[0]);
+    out.deleted(old[0]);
+    out.add(file);
+    const Manifest manifest = read(finish(out));
+    EXPECT_EQ(manifest[1].partition(), manifest[0].partition());
+    EXPECT_EQ(manifest[2].partition(), manifest[0].partition());
+    return manifest[0].partition();
+  };
+  const auto old_with = [&](std::vector<spec::PartitionField> fields, std::vector<Literal> values) {
+    ManifestWriterOptions old = options;
+    old.spec.fields = std::move(fields);
+    ManifestWriter out = writer(old);
+    out.add(data_file(std::move(values)), {.snapshot_id = 5, .sequence_number = 3, .file_sequence_number = 3});
+    return read(finish(out));
+  };
+  const auto& fields = options.spec.fields;
+  const Literal x = Literal::string("x");
+  const Literal y = Literal::string("y");
+  EXPECT_THAT(again(old_with({fields[1], fields[0]}, {x, y})), ElementsAre(y, x));
+  EXPECT_THAT(again(old_with({fields[0]}, {x})), ElementsAre(x, Literal::null(text)));
+  EXPECT_THAT(again(old_with({fields[1]}, {y})), ElementsAre(Literal::null(text), y));
+  EXPECT_THAT(again(old_with({}, {})), ElementsAre(Literal::null(text), Literal::null(text)));
+}
+
 // D entry M10.
 TEST_F(ManifestWriting, StoresDecimalsAsTheSmallestFixed) {
   ManifestWriterOptions options = options_for(2, {{"p", spec::decimal(9, 2), spec::Transform::identity()},

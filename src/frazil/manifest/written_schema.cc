@@ -183,11 +183,11 @@ avro::NodePtr written_list_schema(int32_t format_version) {
   file.push_back(count("added_files_count", 504, Kind::kInt));
   file.push_back(count("existing_files_count", 505, Kind::kInt));
   file.push_back(count("deleted_files_count", 506, Kind::kInt));
-  if (!has_v2) file.push_back(std::move(partitions));
+  if (!has_v2) file.push_back(partitions);
   file.push_back(count("added_rows_count", 512, Kind::kLong));
   file.push_back(count("existing_rows_count", 513, Kind::kLong));
   file.push_back(count("deleted_rows_count", 514, Kind::kLong));
-  if (has_v2) file.push_back(std::move(partitions));
+  if (has_v2) file.push_back(partitions);
   file.push_back(optional("key_metadata", 519, Kind::kBytes));
   if (format_version >= 3) file.push_back(optional("first_row_id", 520, Kind::kLong));
   return avro::record("manifest_file", std::move(file));

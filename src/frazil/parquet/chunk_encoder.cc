@@ -162,6 +162,7 @@ class ChunkEncoder::Impl {
         is_bytes_(leaf.file_type.physical == PhysicalType::kByteArray),
         is_legacy_(options.profile == EncodingProfile::kLegacy),
         is_v2_(options.page_v2 && options.profile != EncodingProfile::kLegacy),
+        is_plain_only_(is_legacy_ || (leaf.is_required && leaf.max_definition > 0)),
         values_(pool),
         numbers_(pool),
         levels_(leaf.max_definition, leaf.max_repetition, pool),
@@ -256,6 +257,7 @@ class ChunkEncoder::Impl {
   const bool is_bytes_;
   const bool is_legacy_;
   const bool is_v2_;
+  const bool is_plain_only_;  // PLAIN and the dictionary are all that may be chosen
 
   // The open page.
   Mode mode_ = Mode::kUndecided;
@@ -742,7 +744,7 @@ bool ChunkEncoder::Impl::try_dictionary(const PageView& view, EncoderScratch::Pa
     is_good = is_good && (is_wanted || dictionary_->plain_bytes() <= options_.dictionary_bytes);
   }
   if (!is_wanted && !(is_good && dictionary_->size() == 1)) {
-    const Choice direct = choose_direct(type, options_, view, scratch.choice());
+    const Choice direct = choose_direct(type, options_, is_plain_only_, view, scratch.choice());
     direct_encoding_ = direct.encoding;
     is_good = is_good && dictionary_cost(options_, numbers_.items<uint32_t>(), entries_before, *dictionary_, is_bytes_,
                                          scratch.choice()) < direct.cost;
@@ -766,7 +768,8 @@ void ChunkEncoder::Impl::decide(const PageView& view, EncoderScratch::Parts& scr
     if (try_dictionary(view, scratch)) return;
     is_dictionary_left_ = true;
   } else {
-    direct_encoding_ = choose_direct(leaf_->file_type.physical, options_, view, scratch.choice()).encoding;
+    direct_encoding_ =
+        choose_direct(leaf_->file_type.physical, options_, is_plain_only_, view, scratch.choice()).encoding;
   }
   mode_ = Mode::kDirect;
   direct_cost_ = 0;

@@ -235,6 +235,11 @@ TEST(ChunkEncoder, ChoosesTheEncodingThatTheDataAsksFor) {
     EXPECT_EQ(to_string(chunk.encoding_stats.back().encoding), to_string(test.encoding));
     EXPECT_LE(chunk.byte_size, test.bytes_max);
     EXPECT_TRUE(read_back(column, std::move(chunk), pool) == rows_of(*test.values));
+
+    ChunkOptions legacy;
+    legacy.profile = EncodingProfile::kLegacy;
+    const Encoding chosen = encode(column, legacy, {test.values}, pool).encoding_stats.back().encoding;
+    EXPECT_TRUE(chosen == Encoding::kPlain || chosen == Encoding::kPlainDictionary) << to_string(chosen);
   }
 }
 

@@ -106,12 +106,12 @@ double cost_of(const ChunkOptions& options, std::span<const std::byte> bytes, si
   return options.may_skip_compression ? std::min(raw, compressed) : compressed;
 }
 
-std::span<const Encoding> candidates(PhysicalType type, EncodingProfile profile) {
+std::span<const Encoding> candidates(PhysicalType type, bool plain_only) {
   static constexpr Encoding kPlainOnly[] = {Encoding::kPlain};
   static constexpr Encoding kIntegers[] = {Encoding::kPlain, Encoding::kDeltaBinaryPacked};
   static constexpr Encoding kFloats[] = {Encoding::kPlain, Encoding::kByteStreamSplit};
   static constexpr Encoding kBytes[] = {Encoding::kPlain, Encoding::kDeltaLengthByteArray, Encoding::kDeltaByteArray};
-  if (profile == EncodingProfile::kLegacy) return kPlainOnly;
+  if (plain_only) return kPlainOnly;
   switch (type) {
     case PhysicalType::kInt32:
     case PhysicalType::kInt64:
@@ -173,9 +173,11 @@ Codec compressor_codec(CompressionCodec codec) {
   }
 }
 
-Choice choose_direct(PhysicalType type, const ChunkOptions& options, const PageView& page, ChoiceScratch scratch) {
-  const std::span<const Encoding> all = candidates(type, options.profile);
-  if (is_integer_type(type) && page.count() > 1 && is_even(page)) return {Encoding::kDeltaBinaryPacked, 0};
+Choice choose_direct(PhysicalType type, const ChunkOptions& options, bool plain_only, const PageView& page,
+                     ChoiceScratch scratch) {
+  const std::span<const Encoding> all = candidates(type, plain_only);
+  if (!plain_only && is_integer_type(type) && page.count() > 1 && is_even(page))
+    return {Encoding::kDeltaBinaryPacked, 0};
   const Sample sample = sample_of(page);
   Choice best;
   for (Encoding encoding : all) {

@@ -22,6 +22,10 @@
 // BYTE_STREAM_SPLIT since 2026 (#15362, #15373); 1.12 was looked at. Older ones read them with vectorized reads off. Who
 // has such readers asks for the legacy profile.
 //
+// A required leaf below a nullable struct or a list gets PLAIN or the dictionary in every profile: Polars 2.1 panics on any
+// other encoding of it, whoever wrote it, where some pages have nulls ("validity mask length must match the number of
+// values"; with pyarrow's files too).
+//
 // Each candidate encodes a sample of 512 to 2,048 values, which is compressed as the chunk will be, and the cheapest wins:
 //
 //   cost of a value = bytes in the file + 0.1 byte a nanosecond of reading it
@@ -75,7 +79,8 @@ struct Choice {
 };
 
 // The best encoding without a dictionary. Deterministic. Requires at least one value.
-Choice choose_direct(PhysicalType type, const ChunkOptions& options, const PageView& page, ChoiceScratch scratch);
+Choice choose_direct(PhysicalType type, const ChunkOptions& options, bool plain_only, const PageView& page,
+                     ChoiceScratch scratch);
 
 // Whether it is worth the time to number the values at all: not for one value a stride (a running number, an even clock).
 bool may_have_dictionary(PhysicalType type, const PageView& page);

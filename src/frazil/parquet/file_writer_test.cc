@@ -368,6 +368,28 @@ TEST(FileWriter, EndsRowGroupsByEncodedBytes) {
   }
 }
 
+// Polars 2.1 panics on other encodings of a required leaf below what may be null.
+TEST(FileWriter, KeepsToPlainForRequiredLeavesBelowNullableStructs) {
+  MemoryPool pool;
+  for (const bool required : {true, false}) {
+    std::vector<int64_t> numbers;
+    std::vector<bool> valid;
+    for (int64_t i = 0; i < 30'000; ++i) {
+      numbers.push_back(i * 30);
+      valid.push_back(i % 10'000 >= 100);
+    }
+    const DataTypePtr type = struct_({{.name = "x", .type = primitive(TypeId::kInt64), .nullable = !required}});
+    const ArrayPtr values = make_int64({numbers.begin(), numbers.end()});
+    const RecordBatch batch = make_batch({{"s", make_struct(type, {values}, valid)}});
+    MemoryFileSystem files;
+    FileWriter writer(files.open_output("/t/x.parquet"), batch.schema(), {}, pool);
+    writer.write(batch);
+    writer.finish();
+    const Opened opened = open(files, pool);
+    EXPECT_EQ(opened.metadata->row_groups()[0].columns[0].declares(Encoding::kDeltaBinaryPacked), !required);
+  }
+}
+
 // What a writer holds does not grow with the file.
 TEST(FileWriter, HoldsOneRowGroup) {
   MemoryPool pool;

@@ -46,6 +46,7 @@ struct LeafDescription {
   LeafType file_type;
   uint8_t max_definition = 0;
   uint8_t max_repetition = 0;
+  bool is_required = false;  // itself; what is above it may be null
 };
 
 }  // namespace frazil::parquet

@@ -147,6 +147,7 @@ class WriteSchema::Maker {
     made.leaf_count = 1;
     leaf.max_definition = made.max_definition;
     leaf.max_repetition = made.max_repetition;
+    leaf.is_required = made.repetition == Repetition::kRequired;
     schema_.leaf_nodes_.push_back(index);
     schema_.leaves_.push_back(std::move(leaf));
   }

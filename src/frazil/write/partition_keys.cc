@@ -470,7 +470,7 @@ class PartitionKeys::Impl {
     std::vector<Literal> values;
     size_t voids = 0;
     for (int place : places_) {
-      values.push_back(place < 0 ? voids_[voids++] : std::move(of_fields[static_cast<size_t>(place)]));
+      values.push_back(place < 0 ? voids_[voids++] : of_fields[static_cast<size_t>(place)]);
     }
     return values;
   }

@@ -65,7 +65,9 @@ class Values {
       case 2:
         return random_() % 8 == 0 ? (random_() % 2 == 0 ? min : max) : std::clamp<int64_t>(7, min, max);
       default:
-        return min + static_cast<int64_t>(random_() % (static_cast<uint64_t>(max) - static_cast<uint64_t>(min)));
+        // Unsigned: the distance may be more than an int64 holds.
+        return static_cast<int64_t>(static_cast<uint64_t>(min) +
+                                    random_() % (static_cast<uint64_t>(max) - static_cast<uint64_t>(min)));
     }
   }
 

@@ -636,7 +636,7 @@ const uint32_t* ChunkEncoder::Impl::map_entries(const Array& array, size_t slots
     constexpr size_t kEntriesPerSlot = 8;
     if (size / kEntriesPerSlot > slots) return nullptr;
     entry_map_.numbers.clear();
-    std::memset(entry_map_.numbers.extend(size * sizeof(uint32_t)), 0xFF, size * sizeof(uint32_t));
+    if (size > 0) std::memset(entry_map_.numbers.extend(size * sizeof(uint32_t)), 0xFF, size * sizeof(uint32_t));
     entry_map_.dictionary = array.dictionary;
   }
   return entry_map_.numbers.as<uint32_t>();

@@ -292,6 +292,23 @@ TEST(ChunkEncoder, TakesTheCodesOfDictionaryArraysAsTheyAre) {
   EXPECT_THROW(encode(column, {}, {array}, pool), Error);
 }
 
+TEST(ChunkEncoder, TakesNullsOfADictionaryWithoutEntries) {
+  MemoryPool pool;
+  auto array = std::make_shared<Array>();
+  array->type = dictionary(primitive(TypeId::kInt32), primitive(TypeId::kUtf8));
+  array->dictionary = text_array({}, pool);
+  array->length = 100;
+  MutableBuffer bits = pool.allocate_zeroed(13);
+  MutableBuffer codes = pool.allocate_zeroed(400);
+  array->buffers[0] = std::move(bits).freeze();
+  array->buffers[1] = std::move(codes).freeze();
+  array->null_count = 100;
+  const Column column(optional_field(array->type));
+  EncodedChunk chunk = encode(column, {}, {array}, pool);
+  EXPECT_EQ(chunk.statistics.null_count, 100);
+  EXPECT_TRUE(read_back(column, std::move(chunk), pool) == std::vector<std::string>(100, "null"));
+}
+
 // ---- Statistics ----
 
 TEST(ChunkEncoder, BoundsZerosByBothOfThemAndLeavesOutNaNs) {

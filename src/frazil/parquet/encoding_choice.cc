@@ -5,6 +5,7 @@
 
 #include "frazil/base/bits.h"
 #include "frazil/base/error.h"
+#include "frazil/parquet/chunk_pages.h"
 #include "frazil/parquet/encode_kernels.h"
 #include "frazil/parquet/hybrid_encoder.h"
 
@@ -153,24 +154,10 @@ bool is_integer_type(PhysicalType type) {
 }  // namespace
 
 Codec compressor_codec(CompressionCodec codec) {
-  switch (codec) {
-    case CompressionCodec::kUncompressed:
-      return Codec::kNone;
-    case CompressionCodec::kSnappy:
-      return Codec::kSnappy;
-    case CompressionCodec::kGzip:
-      return Codec::kGzip;
-    case CompressionCodec::kBrotli:
-      return Codec::kBrotli;
-    case CompressionCodec::kLz4:
-      return Codec::kLz4Hadoop;
-    case CompressionCodec::kZstd:
-      return Codec::kZstd;
-    case CompressionCodec::kLz4Raw:
-      return Codec::kLz4Raw;
-    default:
-      throw_error(ErrorKind::kUnsupported, "{} is not written", to_string(codec));
+  if (codec == CompressionCodec::kLzo || codec == CompressionCodec::kUnknown) {
+    throw_error(ErrorKind::kUnsupported, "{} is not written", to_string(codec));
   }
+  return to_codec(codec);
 }
 
 Choice choose_direct(PhysicalType type, const ChunkOptions& options, bool plain_only, const PageView& page,

@@ -4,10 +4,10 @@
 #include <string_view>
 #include <utility>
 
-#include "frazil/base/error.h"
 #include "frazil/base/message.h"
 #include "frazil/base/murmur3.h"
 #include "frazil/spec/partition_spec.h"
+#include "frazil/spec/table_properties.h"
 
 namespace frazil::write {
 
@@ -16,18 +16,6 @@ namespace {
 std::string without_slash(std::string_view path) {
   while (path.size() > 1 && path.ends_with('/') && !path.ends_with("://")) path.remove_suffix(1);
   return std::string(path);
-}
-
-bool boolean_property(const spec::TableMetadata& metadata, std::string_view key, bool standard) {
-  const std::optional<std::string_view> text = metadata.property(key);
-  if (!text) return standard;
-  std::string lower(*text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  if (lower == "true") return true;
-  if (lower == "false") return false;
-  throw_error(ErrorKind::kInvalidArgument, "table property {} is neither true nor false: '{}'", key, *text);
 }
 
 // "<parent>/<table>" of a table's location.
@@ -55,8 +43,8 @@ std::string object_storage_hash(std::string_view text) {
 DataPaths::DataPaths(const spec::TableMetadata& metadata, int64_t task_id, std::string operation_id)
     : spec_(&metadata.default_spec()), task_id_(task_id), operation_id_(std::move(operation_id)) {
   const std::string location = without_slash(metadata.location);
-  is_object_storage_ = boolean_property(metadata, "write.object-storage.enabled", false);
-  has_partition_paths_ = boolean_property(metadata, "write.object-storage.partitioned-paths", true);
+  is_object_storage_ = spec::property_bool(metadata.properties, "write.object-storage.enabled", false);
+  has_partition_paths_ = spec::property_bool(metadata.properties, "write.object-storage.partitioned-paths", true);
   std::optional<std::string_view> folder = metadata.property("write.data.path");
   if (!folder && is_object_storage_) folder = metadata.property("write.object-storage.path");
   if (!folder) folder = metadata.property("write.folder-storage.path");

@@ -18,6 +18,7 @@
 #include "frazil/runtime/context.h"
 #include "frazil/runtime/task_group.h"
 #include "frazil/spec/arrow_schema.h"
+#include "frazil/spec/table_properties.h"
 #include "frazil/write/conform.h"
 #include "frazil/write/data_paths.h"
 #include "frazil/write/deferred_file.h"
@@ -53,20 +54,9 @@ constexpr size_t kSmallChunkBytes = size_t{2} << 10;
 constexpr size_t kFileMemoryMax = size_t{1} << 20;
 
 uint64_t target_file_bytes(const spec::TableMetadata& metadata, const WriteOptions& options) {
-  constexpr std::string_view kKey = "write.target-file-size-bytes";
   if (options.target_file_bytes) return std::max<uint64_t>(*options.target_file_bytes, 1);
-  const std::optional<std::string_view> text = metadata.property(kKey);
-  if (!text) return uint64_t{512} << 20;
-  uint64_t bytes = 0;
-  for (char c : *text) {
-    if (c < '0' || c > '9' || bytes > UINT64_MAX / 16) bytes = 0;
-    if (c < '0' || c > '9') break;
-    bytes = bytes * 10 + static_cast<uint64_t>(c - '0');
-  }
-  if (bytes == 0) {
-    throw_error(ErrorKind::kInvalidArgument, "table property {} is no number of bytes: '{}'", kKey, *text);
-  }
-  return bytes;
+  constexpr int64_t kStandard = int64_t{512} << 20;
+  return static_cast<uint64_t>(spec::property_int(metadata.properties, "write.target-file-size-bytes", kStandard, 1));
 }
 
 // What one thread needs while it encodes.

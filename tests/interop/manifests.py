@@ -293,16 +293,16 @@ def main():
                         found.append(f"PyIceberg reads {len(rows)} rows, {stated['count']} other ones from the original")
                 except Exception as error:
                     found.append(f"PyIceberg: {error!r}"[:300])
-        ducks = duckdb_digests(list(written.values()))
+        ducks = duckdb_digests([path for name, path in written.items() if name not in CRASHES_DUCKDB])
         read = {"pyiceberg": sum(1 for name in written if name in expected["pyiceberg"]), "duckdb": 0, "java": 0}
         for name, path in written.items():
             stated = expected["duckdb"].get(name)
-            if stated is None or path not in ducks:
+            if stated is None or name in CRASHES_DUCKDB or not DUCKDB_PYTHON:
                 continue
-            if ducks[path] == stated["sha256"]:
+            if ducks.get(path) == stated["sha256"]:
                 read["duckdb"] += 1
             else:
-                problems[name].append(f"DuckDB reads other rows than from the original: {ducks[path]}")
+                problems[name].append(f"DuckDB reads other rows than from the original: {ducks.get(path, 'it stopped before')}")
         why_not = java_oracle.missing("--fetch" in sys.argv)
         if why_not is None:
             results = java_oracle.read(list(written.values()))
@@ -320,6 +320,10 @@ def main():
     print(f"{len(written)} tables, {totals[0]} manifests, {totals[1]} entries; rows by {read}" + (f"; no Java: {why_not}" if why_not else ""))
     return 1 if failed else 0
 
+
+# A position delete file with null file paths: DuckDB 1.5.5 builds strings from the null pointer, and now and then throws or
+# crashes (2 of 60 reads threw, 1 crashed), on the original too.
+CRASHES_DUCKDB = {"impala/hadoop_catalog/ice/iceberg_v2_null_delete_record"}
 
 # (table, part of a problem's text): what differs for a reason.
 MOVED = "rows"  # position deletes name data files by where they were when they were written

@@ -39,7 +39,7 @@ fuzz: ## every fuzzer for FUZZ_SECONDS (default 300) each, over its corpus
 	@tools/setup.sh ci
 	@tools/fuzz.sh $${FUZZ_SECONDS:-300}
 
-interop: ## compare with PyIceberg and DuckDB on generated tables, full seed counts
+interop: ## compare with other engines on generated tables and files, fresh seeds (FRAZIL_SEED=N: those)
 	@tools/setup.sh test
 	@FRAZIL_TEST_SECONDS=$${FRAZIL_TEST_SECONDS:-600} tools/interop.sh
 

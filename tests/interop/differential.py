@@ -1,8 +1,7 @@
 """PyIceberg writes generated tables (SQLite catalog, evolution, v1 and v2, partitions, nested columns), Frazil must read
 the same rows.
 
-usage: differential.py [SEED ...]      runs those seeds; else seeds from FRAZIL_SEED (default: today's) on for
-                                       FRAZIL_TEST_SECONDS (default 30), at least 5
+usage: differential.py [SEED ...]      without seeds: those of tests/seeds.py
 
 For each table: all rows, a selection of columns and of nested fields, every snapshot, rows by filters (as a Python
 evaluation of them over PyIceberg's rows, and PyIceberg's own filters, have them), and equal text in task order for
@@ -20,12 +19,12 @@ import string
 import subprocess
 import sys
 import tempfile
-import time
 import traceback
 import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
+import seeds
 from canonical import canonical, from_json, sort_rows
 
 try:
@@ -458,17 +457,8 @@ def run_seed(seed, folder):
 
 
 def main():
-    if len(sys.argv) > 1:
-        seeds = iter(int(text) for text in sys.argv[1:])
-        deadline = math.inf
-    else:
-        first = int(os.environ.get("FRAZIL_SEED", datetime.date.today().strftime("%Y%m%d00000")))
-        seeds = iter(range(first, first + 1_000))
-        deadline = time.monotonic() + float(os.environ.get("FRAZIL_TEST_SECONDS", "30"))
     done = failed = unsupported = rows = 0
-    for seed in seeds:
-        if done >= 5 and time.monotonic() > deadline:
-            break
+    for seed in seeds.chosen(sys.argv[1:], at_least=5, per_second=0.8):
         folder = tempfile.mkdtemp(prefix="frazil-differential-")
         try:
             count, snapshots = run_seed(seed, folder)

@@ -1,6 +1,6 @@
 """Metrics of data files that Frazil wrote, beside those that PyIceberg has for the same rows, and those of the rows.
 
-usage: file_metrics.py PROGRAM [SEED ...]      PROGRAM is frazil_file_metrics; without seeds, 15 from FRAZIL_SEED on
+usage: file_metrics.py PROGRAM [SEED ...]      PROGRAM is frazil_file_metrics; without seeds: those of tests/seeds.py
 
 PyIceberg writes a file of random rows and takes its metrics from its footer. What differs on purpose: PyIceberg has no
 bounds of nested fields, does not cut fixed, keeps uuid bounds in the unsigned order alone and counts no NaN. Every bound is
@@ -19,9 +19,10 @@ import tempfile
 import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
+sys.path[:0] = [HERE, os.path.join(HERE, "..")]
 sys.argv, arguments = sys.argv[:1], sys.argv[1:]
 os.environ.setdefault("FRAZIL", "")
+import seeds
 from differential import random_type, random_value
 
 import pyarrow as pa
@@ -166,11 +167,9 @@ def known_difference(kind, mode, name, bound, their):
 
 def main():
     program = os.path.abspath(arguments[0])
-    first = int(os.environ.get("FRAZIL_SEED", datetime.date.today().strftime("%Y%m%d")))
-    seeds = [int(seed) for seed in arguments[1:]] or range(first, first + 15)
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        for seed in seeds:
+        for seed in seeds.chosen(arguments[1:], at_least=15, per_second=0.5):
             problems = check(program, seed, folder)
             failed += bool(problems)
             print("FAIL" if problems else "ok  ", "seed", seed)

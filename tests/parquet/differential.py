@@ -1,9 +1,9 @@
 """Random tables, nested and flat, that pyarrow, DuckDB and Polars wrote: frazil_parquet_dump reads what they had.
 
-Usage: differential.py DUMP_PROGRAM [SEEDS [FIRST_SEED]]
+Usage: differential.py DUMP_PROGRAM [SEED ...]
 
 Each seed makes one file: types, nesting, nulls, runs, encodings, codecs, page and row group sizes at random. Without
-SEEDS it goes on for FRAZIL_TEST_SECONDS (default 20), at least 10 seeds. A failure prints its seed and keeps the file.
+seeds: those of tests/seeds.py. A failure prints its seed and keeps the file.
 """
 import decimal
 import json
@@ -15,8 +15,9 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import seeds
 import values
 
 try:
@@ -41,7 +42,7 @@ ENCODINGS = {
 }
 # ArrowIndexError ("Index 0 out of bounds") comes out of the writer of pyarrow 26 now and then, for the same file not always.
 REFUSALS = (pa.ArrowNotImplementedError, pa.lib.ArrowIndexError, duckdb.NotImplementedException,
-            polars.exceptions.ComputeError)
+            polars.exceptions.ComputeError, polars.exceptions.PanicException)
 MAX_DEPTH = 4
 DAY_SECONDS = 86_400
 
@@ -329,16 +330,10 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     program = sys.argv[1]
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else None
-    first = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(10**9)
-    print(f"first seed {first}", flush=True)
     folder = tempfile.mkdtemp(prefix="frazil-parquet-")
-    deadline = time.monotonic() + float(os.environ.get("FRAZIL_TEST_SECONDS", "20"))
-    outcomes = []
-    while len(outcomes) < count if count else len(outcomes) < 10 or time.monotonic() < deadline:
-        outcomes.append(check(program, first + len(outcomes), folder))
+    outcomes = [check(program, seed, folder) for seed in seeds.chosen(sys.argv[2:], at_least=10, per_second=5 / 3)]
     equal, different, refused = (outcomes.count(outcome) for outcome in (True, False, None))
-    print(f"seeds {first}..{first + len(outcomes) - 1}: {equal} equal, {different} different, {refused} not written")
+    print(f"{equal} equal, {different} different, {refused} not written")
     if not different:
         shutil.rmtree(folder)
     sys.exit(1 if different or refused > equal else 0)

@@ -1,9 +1,9 @@
 """Page indexes that frazil writes, held against the values by parquet-java (PageIndexOracle.java).
 
-Usage: page_index.py REWRITE_PROGRAM [--fetch] [FILES [FIRST_SEED]]
+Usage: page_index.py REWRITE_PROGRAM [--fetch] [SEED ...]
 
-FILES (default 40) random tables of differential.py are written with random options and an index. --fetch: gets the libraries of
-Iceberg Java if they are not there. Without Java, or its libraries, it is skipped.
+For each seed (without any: those of tests/seeds.py) a random table of differential.py is written with random options and
+an index. --fetch: gets the libraries of Iceberg Java if they are not there. Without Java, or its libraries, it is skipped.
 """
 import json
 import os
@@ -17,6 +17,7 @@ sys.path.append(os.path.join(os.path.dirname(HERE), "interop"))
 
 import differential
 import java_oracle
+import seeds
 import written
 
 CODECS = ["uncompressed", "snappy", "gzip", "zstd"]  # those that come with the libraries
@@ -30,8 +31,8 @@ def random_options(rng):
     return ["--codec", rng.choice(CODECS), *(option for option in options if option != "--no-page-index")]
 
 
-def write_files(rewrite, folder, count, first):
-    for seed in range(first, first + count):
+def write_files(rewrite, folder, chosen):
+    for seed in chosen:
         source, target = os.path.join(folder, "source"), os.path.join(folder, f"{seed}.parquet")
         try:
             differential.make_file(seed, source)
@@ -49,16 +50,14 @@ def main():
     if why_not:
         print(f"skipped: {why_not}")
         sys.exit(77)
-    count = int(arguments[1]) if len(arguments) > 1 else 40
-    first = int(arguments[2]) if len(arguments) > 2 else random.randrange(10**9)
-    print(f"first seed {first}", flush=True)
+    chosen = seeds.chosen(arguments[1:], at_least=40, per_second=0.5)
     with tempfile.TemporaryDirectory(prefix="frazil-page-index-") as folder:
-        files = list(write_files(arguments[0], folder, count, first))
+        files = list(write_files(arguments[0], folder, chosen))
         command = ["java", "-Xmx1g", "-cp", java_oracle.LIBRARIES + "/*", os.path.join(HERE, "PageIndexOracle.java"), *files]
         done = subprocess.run(command, capture_output=True, timeout=900)
         print(done.stdout.decode()[-5000:] + (done.stderr.decode()[-2000:] if done.returncode else ""))
     counts = json.loads(done.stdout.splitlines()[-1]) if done.stdout else {}
-    sys.exit(0 if done.returncode == 0 and counts["bad"] == 0 and counts["pages"] > count else 1)
+    sys.exit(0 if done.returncode == 0 and counts["bad"] == 0 and counts["pages"] > len(chosen) else 1)
 
 
 if __name__ == "__main__":

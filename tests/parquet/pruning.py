@@ -1,9 +1,9 @@
 """Predicates over files with statistics, page indexes, Bloom filters and dictionaries by pyarrow and DuckDB: the rows
 that DuckDB finds in the same values, whatever is pruned by.
 
-Usage: pruning.py WHERE_PROGRAM [SEEDS [FIRST_SEED]]
+Usage: pruning.py WHERE_PROGRAM [SEED ...]
 
-Each seed makes one file per writer and 12 predicates. DuckDB filters the table in memory, not the file. A failure
+Each seed makes one file per writer and 12 predicates; without seeds: those of tests/seeds.py. DuckDB filters the table in memory, not the file. A failure
 prints its seed and the predicate, and keeps the file.
 """
 import datetime
@@ -14,6 +14,9 @@ import random
 import subprocess
 import sys
 import tempfile
+
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import seeds
 
 try:
     import duckdb
@@ -163,18 +166,17 @@ def run(program, seed, folder, totals):
 
 def main():
     program = sys.argv[1]
-    seeds = int(sys.argv[2]) if len(sys.argv) > 2 else 10
-    first = int(sys.argv[3]) if len(sys.argv) > 3 else random.SystemRandom().randrange(10**9)
-    print(f"seeds {first} to {first + seeds - 1}, Bloom filters by pyarrow: {HAS_BLOOM}")
+    chosen = seeds.chosen(sys.argv[2:], at_least=10, per_second=0.5)
+    print(f"Bloom filters by pyarrow: {HAS_BLOOM}")
     folder = tempfile.mkdtemp(prefix="frazil_pruning_")
     totals = [0] * 5
-    for seed in range(first, first + seeds):
+    for seed in chosen:
         if not run(program, seed, folder, totals):
             return 1
     os.rmdir(folder)
     print("pruned: row groups by statistics {}, page index {}, Bloom filters {}, dictionaries {}; pages {}"
           .format(*totals))
-    if seeds >= 10 and min(totals[0], totals[2], totals[4]) == 0:
+    if len(chosen) >= 10 and min(totals[0], totals[2], totals[4]) == 0:
         print("some way of pruning was never taken")
         return 1
     return 0

@@ -1,15 +1,14 @@
 """Files that frazil writes, read by others: pyarrow, DuckDB, Polars and frazil itself see the rows that were written.
 
-Usage: written.py REWRITE_PROGRAM DUMP_PROGRAM [SEEDS [FIRST_SEED]]
+Usage: written.py REWRITE_PROGRAM DUMP_PROGRAM [--no-corpora] [SEED ...]
 
 Each seed makes a random table as differential.py does, which frazil_parquet_rewrite writes anew with random options: codec
 and level, page version, profile, one encoding for all columns that have it, sizes, checksums, Bloom filters. Held against
 the cells are the rows that each reader finds, and what the footer says: counts, bounds, codecs, encodings, indexes,
 sorting columns, key-value metadata, field ids. A reader that cannot read the table from its first writer is not asked.
 
-Without SEEDS it goes on for FRAZIL_TEST_SECONDS (default 20), at least 10 seeds. A failure prints its seed and keeps the
-files. Then every Parquet file of the corpora is rewritten and must give the same rows, also as variants by DuckDB; with
-SEEDS it is not.
+Without seeds: those of tests/seeds.py. A failure prints its seed and keeps the files. Then every Parquet file of the
+corpora is rewritten and must give the same rows, also as variants by DuckDB; with seeds, or --no-corpora, it is not.
 """
 import json
 import math
@@ -19,11 +18,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import corpus
 import differential
+import seeds
 import values
 
 import duckdb
@@ -313,15 +312,11 @@ def check(rewrite, dump, seed, folder):
     return True
 
 
-def check_seeds(rewrite, dump, count, first):
-    print(f"first seed {first}", flush=True)
+def check_seeds(rewrite, dump, named):
     folder = tempfile.mkdtemp(prefix="frazil-written-")
-    deadline = time.monotonic() + float(os.environ.get("FRAZIL_TEST_SECONDS", "20"))
-    outcomes = []
-    while len(outcomes) < count if count else len(outcomes) < 10 or time.monotonic() < deadline:
-        outcomes.append(check(rewrite, dump, first + len(outcomes), folder))
+    outcomes = [check(rewrite, dump, seed, folder) for seed in seeds.chosen(named, at_least=10, per_second=5 / 3)]
     equal, different, refused = (outcomes.count(outcome) for outcome in (True, False, None))
-    print(f"seeds {first}..{first + len(outcomes) - 1}: {equal} equal, {different} different, {refused} not written")
+    print(f"{equal} equal, {different} different, {refused} not written")
     if not different:
         shutil.rmtree(folder)
     return different == 0 and refused <= equal
@@ -406,13 +401,12 @@ def check_variants(rewrite):
 
 
 def main():
-    if len(sys.argv) < 3:
+    words = [word for word in sys.argv[1:] if word != "--no-corpora"]
+    if len(words) < 2:
         sys.exit(__doc__)
-    rewrite, dump = sys.argv[1:3]
-    count = int(sys.argv[3]) if len(sys.argv) > 3 else None
-    first = int(sys.argv[4]) if len(sys.argv) > 4 else random.randrange(10**9)
-    good = check_seeds(rewrite, dump, count, first)
-    if count is None:
+    rewrite, dump, *named = words
+    good = check_seeds(rewrite, dump, named)
+    if not named and "--no-corpora" not in sys.argv:
         good = check_corpora(rewrite, dump) and good
         good = check_variants(rewrite) and good
     sys.exit(0 if good else 1)

@@ -1,8 +1,8 @@
 """Do random predicates want the same rows of a file as DuckDB's WHERE and PyIceberg's row filter?
 
-Usage: differential.py PREDICATE_ROWS_PROGRAM [SEEDS [FIRST_SEED]]
+Usage: differential.py PREDICATE_ROWS_PROGRAM [SEED ...]
 
-Each seed makes one Parquet file and 60 predicates. A failure prints its seed and the predicate, and keeps the file.
+Each seed makes one Parquet file and 60 predicates; without seeds: those of tests/seeds.py. A failure prints its seed and the predicate, and keeps the file.
 Which oracles can be imported decides who is asked: PyIceberg in this interpreter, DuckDB here or in
 FRAZIL_DUCKDB_PYTHON's.
 
@@ -23,6 +23,9 @@ import random
 import subprocess
 import sys
 import tempfile
+
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import seeds
 
 try:
     import pyarrow as pa
@@ -178,15 +181,13 @@ def compare(seed, path, oracle, predicates, ours, theirs):
 
 def main():
     program = sys.argv[1]
-    seeds = int(sys.argv[2]) if len(sys.argv) > 2 else 100
-    first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     duckdb = find_duckdb()
     if duckdb is None and parse_filter is None:
         print("skipped: neither DuckDB nor PyIceberg can be imported")
         sys.exit(77)
     folder = tempfile.mkdtemp(prefix="frazil_predicate_")
     matches = 0
-    for seed in range(first, first + seeds):
+    for seed in seeds.chosen(sys.argv[2:], at_least=15, per_second=0.75):
         rng = random.Random(seed)
         path = os.path.join(folder, f"{seed}.parquet")
         make_file(rng, path)
@@ -206,7 +207,7 @@ def main():
         os.remove(path)
     os.rmdir(folder)
     oracles = (["DuckDB"] if duckdb else []) + (["PyIceberg"] if parse_filter else [])
-    print(f"seeds {first}..{first + seeds - 1}: {matches} rows found, equal to {' and '.join(oracles)}")
+    print(f"{matches} rows found, equal to {' and '.join(oracles)}")
 
 
 if __name__ == "__main__":

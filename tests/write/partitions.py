@@ -1,8 +1,7 @@
 """Frazil and PyIceberg append the same rows to two tables of one definition; both must then hold the same rows in the same
 partitions.
 
-usage: partitions.py FRAZIL_APPEND_FILE [SEED ...]   without seeds: from FRAZIL_SEED (default 1) on, for
-                                                     FRAZIL_TEST_SECONDS (default 20), at least 4
+usage: partitions.py FRAZIL_APPEND_FILE [SEED ...]   without seeds: those of tests/seeds.py
 
 Compared for each table: the rows as PyIceberg reads them, the content hash of Frazil's own scan of both, the partition
 tuples with their row counts, and for every file of Frazil's that its manifest's counts are those of the file.
@@ -18,7 +17,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
+
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import seeds
 
 try:
     import pyarrow as pa
@@ -178,16 +179,8 @@ def run(seed, program):
 
 def main():
     program = sys.argv[1]
-    if len(sys.argv) > 2:
-        seeds = [int(seed) for seed in sys.argv[2:]]
-    else:
-        first = int(os.environ.get("FRAZIL_SEED", "1"))
-        seeds = range(first, first + 10_000)
-    end = time.time() + float(os.environ.get("FRAZIL_TEST_SECONDS", "20"))
     done = 0
-    for seed in seeds:
-        if len(sys.argv) <= 2 and done >= 4 and time.time() > end:
-            break
+    for seed in seeds.chosen(sys.argv[2:], at_least=4, per_second=0.5):
         try:
             print(f"seed {seed}: {run(seed, program)}", flush=True)
         except Exception:

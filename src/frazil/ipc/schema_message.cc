@@ -7,50 +7,11 @@
 #include <utility>
 
 #include "frazil/base/error.h"
+#include "frazil/ipc/metadata_tables.h"
 
 namespace frazil::ipc {
 
 namespace {
-
-// Union Type of Schema.fbs.
-enum class TypeTag : uint8_t {
-  kNull = 1,
-  kInt,
-  kFloatingPoint,
-  kBinary,
-  kUtf8,
-  kBool,
-  kDecimal,
-  kDate,
-  kTime,
-  kTimestamp,
-  kInterval,
-  kList,
-  kStruct,
-  kUnion,
-  kFixedSizeBinary,
-  kFixedSizeList,
-  kMap,
-  kDuration,
-  kLargeBinary,
-  kLargeUtf8,
-  kLargeList,
-  kRunEndEncoded,
-  kBinaryView,
-  kUtf8View,
-  kListView,
-  kLargeListView,
-};
-
-// Numbers of fields in their tables; a union's value stands behind its tag.
-enum MessageField : unsigned { kMessageVersion, kHeaderTag, kHeader };
-enum SchemaField : unsigned { kEndianness, kSchemaFields, kSchemaMetadata };
-enum FieldField : unsigned { kName, kNullable, kTypeTag, kType, kDictionary, kChildren, kFieldMetadata };
-enum DictionaryField : unsigned { kId, kIndexType, kIsOrdered };
-
-constexpr uint8_t kSchemaHeader = 1;
-constexpr int16_t kVersion4 = 3;  // MetadataVersion.V4
-constexpr size_t kOffsetBytes = 4;
 
 std::span<const std::byte> without_prefix(std::span<const std::byte> bytes, uint64_t& base_offset) {
   ByteReader reader(bytes, base_offset);
@@ -64,11 +25,12 @@ std::span<const std::byte> without_prefix(std::span<const std::byte> bytes, uint
 FlatTable schema_of(std::span<const std::byte> bytes, uint64_t base_offset) {
   bytes = without_prefix(bytes, base_offset);
   const FlatTable message = FlatTable::root(bytes, base_offset);
-  const auto version = message.scalar<int16_t>(kMessageVersion, 0);
-  if (version < kVersion4) throw_error(ErrorKind::kUnsupported, "metadata of version {} is not read", version + 1);
-  const auto tag = message.scalar<uint8_t>(kHeaderTag, 0);
-  if (tag != kSchemaHeader) throw_error(ErrorKind::kInvalidArgument, "a message of kind {} where a schema is", tag);
-  const std::optional<FlatTable> schema = message.table(kHeader);
+  const auto version = message.scalar<int16_t>(message_field::kVersion, 0);
+  if (version < kMetadataV4) throw_error(ErrorKind::kUnsupported, "metadata of version {} is not read", version + 1);
+  const auto tag = message.scalar<uint8_t>(message_field::kHeaderTag, 0);
+  if (tag != static_cast<uint8_t>(HeaderTag::kSchema))
+    throw_error(ErrorKind::kInvalidArgument, "a message of kind {} where a schema is", tag);
+  const std::optional<FlatTable> schema = message.table(message_field::kHeader);
   if (!schema) throw_corrupt(base_offset, "a schema message without a schema");
   return *schema;
 }
@@ -173,20 +135,21 @@ class FieldDecoder {
     }
     if (fields_left_-- == 0) throw_corrupt(table.offset(), "a schema's fields share their bytes");
     Field field;
-    field.name = text(table.text(kName), table);
-    field.nullable = table.boolean(kNullable, false);
-    field.metadata = metadata(table, kFieldMetadata);
-    const FlatVector fields = table.vector(kChildren, kOffsetBytes);
+    field.name = text(table.text(field_field::kName), table);
+    field.nullable = table.boolean(field_field::kNullable, false);
+    field.metadata = metadata(table, field_field::kCustomMetadata);
+    const FlatVector fields = table.vector(field_field::kChildren, kOffsetBytes);
     std::vector<Field> children;
     for (size_t i = 0; i < fields.size(); ++i) children.push_back(decode(fields.table(i), depth + 1));
-    const std::optional<FlatTable> type = table.table(kType);
+    const std::optional<FlatTable> type = table.table(field_field::kType);
     if (!type) throw_corrupt(table.offset(), "field '{}' has no type", field.name);
     try {
-      field.type = data_type(static_cast<TypeTag>(table.scalar<uint8_t>(kTypeTag, 0)), *type, std::move(children));
-      if (const std::optional<FlatTable> encoding = table.table(kDictionary)) {
-        const std::optional<FlatTable> index = encoding->table(kIndexType);
+      field.type =
+          data_type(static_cast<TypeTag>(table.scalar<uint8_t>(field_field::kTypeTag, 0)), *type, std::move(children));
+      if (const std::optional<FlatTable> encoding = table.table(field_field::kDictionary)) {
+        const std::optional<FlatTable> index = encoding->table(dictionary_encoding_field::kIndexType);
         field.type = dictionary(index ? int_type(*index) : primitive(TypeId::kInt32), field.type,
-                                encoding->boolean(kIsOrdered, false));
+                                encoding->boolean(dictionary_encoding_field::kIsOrdered, false));
       }
     } catch (CorruptError&) {
       throw;
@@ -211,9 +174,9 @@ class FieldDecoder {
 
   void add_dictionary_ids(const FlatTable& table, std::vector<int64_t>& ids, int depth = 1) {
     if (depth > kMaxTypeDepth || fields_left_-- == 0) throw_corrupt(table.offset(), "a schema's fields do not end");
-    if (const std::optional<FlatTable> encoding = table.table(kDictionary))
-      ids.push_back(encoding->scalar<int64_t>(kId, 0));
-    const FlatVector fields = table.vector(kChildren, kOffsetBytes);
+    if (const std::optional<FlatTable> encoding = table.table(field_field::kDictionary))
+      ids.push_back(encoding->scalar<int64_t>(dictionary_encoding_field::kId, 0));
+    const FlatVector fields = table.vector(field_field::kChildren, kOffsetBytes);
     for (size_t i = 0; i < fields.size(); ++i) add_dictionary_ids(fields.table(i), ids, depth + 1);
   }
 
@@ -310,7 +273,7 @@ class FieldDecoder {
 
 SchemaMessage::SchemaMessage(std::span<const std::byte> bytes, uint64_t base_offset)
     : schema_(schema_of(bytes, base_offset)),
-      fields_(schema_.vector(kSchemaFields, kOffsetBytes)),
+      fields_(schema_.vector(schema_field::kFields, kOffsetBytes)),
       message_bytes_(bytes.size()) {}
 
 Field SchemaMessage::field(size_t index) const {
@@ -318,18 +281,18 @@ Field SchemaMessage::field(size_t index) const {
 }
 
 Metadata SchemaMessage::metadata() const {
-  return FieldDecoder(message_bytes_).metadata(schema_, kSchemaMetadata);
+  return FieldDecoder(message_bytes_).metadata(schema_, schema_field::kCustomMetadata);
 }
 
 bool SchemaMessage::is_big_endian() const {
-  return schema_.scalar<int16_t>(kEndianness, 0) == 1;
+  return schema_.scalar<int16_t>(schema_field::kEndianness, 0) == 1;
 }
 
 SchemaPtr SchemaMessage::schema() const {
   FieldDecoder decoder(message_bytes_);
   std::vector<Field> fields;
   for (size_t i = 0; i < fields_.size(); ++i) fields.push_back(decoder.decode(fields_.table(i)));
-  return Schema::make(std::move(fields), decoder.metadata(schema_, kSchemaMetadata));
+  return Schema::make(std::move(fields), decoder.metadata(schema_, schema_field::kCustomMetadata));
 }
 
 std::vector<int64_t> SchemaMessage::dictionary_ids(size_t index) const {

@@ -1,0 +1,29 @@
+// Batches out, whichever format they are written in: what StreamWriter and FileWriter share.
+#pragma once
+
+#include "frazil/columnar/array.h"
+#include "frazil/columnar/type.h"
+
+namespace frazil::ipc {
+
+// One thread at a time. After an exception nothing more may be written; what the sink has got is not whole.
+class BatchWriter {
+ public:
+  virtual ~BatchWriter() = default;
+  virtual const SchemaPtr& schema() const = 0;
+  // The batch is borrowed for the call and must be valid by validate(): of what it does not check, offsets of sliced arrays,
+  // views, list views, dense unions and indices that are changed are checked where they are followed (CorruptError). `metadata`
+  // is the message's own. Throws Error(kInvalidArgument) for a batch of another schema (metadata aside),
+  // Error(kUnsupported) for what the format or the options cannot have, MemoryLimitError, and what the sink throws.
+  virtual void write(const RecordBatch& batch, const Metadata& metadata) = 0;
+  void write(const RecordBatch& batch) { write(batch, Metadata{}); }
+  // The end of stream, the footer, and the sink's finish(). Without it a file is not published.
+  virtual void finish() = 0;
+
+ protected:
+  BatchWriter() = default;
+  BatchWriter(const BatchWriter&) = delete;
+  BatchWriter& operator=(const BatchWriter&) = delete;
+};
+
+}  // namespace frazil::ipc

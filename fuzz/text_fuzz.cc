@@ -10,6 +10,7 @@
 
 #include "frazil/base/error.h"
 #include "frazil/columnar/pretty.h"
+#include "frazil/text/decompressed_source.h"
 #include "frazil/text/test_source_test.h"
 #include "frazil/text/text_reader.h"
 

@@ -10,9 +10,11 @@
 #include "session.h"
 
 #include "frazil/base/error.h"
+#include "frazil/io/byte_source.h"
 #include "frazil/io/file_systems.h"
 #include "frazil/parquet/file_reader.h"
 #include "frazil/runtime/context.h"
+#include "frazil/text/decompressed_source.h"
 #include "frazil/text/text_reader.h"
 
 namespace frazil::cli {
@@ -101,8 +103,8 @@ Input open_input(Session& session, const std::string& path, const InputArguments
     auto read = [size = file->size()] { return size; };
     return {path, std::make_unique<ParquetRows>(std::move(file), pool), std::move(read)};
   }
-  auto source = path == "-" ? text::descriptor_source(STDIN_FILENO, "standard input")
-                            : text::file_source(session.files().open_input(path));
+  auto source =
+      path == "-" ? descriptor_source(STDIN_FILENO, "standard input") : file_source(session.files().open_input(path));
   auto bytes = text::decompressed(std::move(source), pool);
   auto read = [counted = bytes.get()] { return counted->bytes_read(); };
   const text::TextOptions options = text_options(format, arguments, schema);

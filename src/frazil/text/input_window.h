@@ -6,8 +6,8 @@
 #include <memory>
 #include <string_view>
 
+#include "frazil/io/byte_source.h"
 #include "frazil/memory/memory_pool.h"
-#include "frazil/text/byte_source.h"
 
 namespace frazil::text {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "frazil/text/byte_source.h"
+#include "frazil/io/byte_source.h"
 
 namespace frazil::text {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "frazil/columnar/array.h"
+#include "frazil/io/byte_source.h"
 #include "frazil/memory/memory_pool.h"
-#include "frazil/text/byte_source.h"
 #include "frazil/text/csv_records.h"
 
 namespace frazil::text {

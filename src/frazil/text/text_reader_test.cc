@@ -12,6 +12,7 @@
 #include "frazil/columnar/builders.h"
 #include "frazil/columnar/pretty.h"
 #include "frazil/json/value.h"
+#include "frazil/text/decompressed_source.h"
 #include "frazil/text/test_source_test.h"
 
 namespace frazil::text {

@@ -1,4 +1,4 @@
-// Bytes in order, whose end is found by reading: files, pipes, and either of them decompressed.
+// Bytes in order, whose end is found by reading: files, pipes, sockets.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,8 @@
 #include <string>
 
 #include "frazil/io/file_system.h"
-#include "frazil/memory/memory_pool.h"
 
-namespace frazil::text {
+namespace frazil {
 
 // One thread at a time.
 class ByteSource {
@@ -18,8 +17,8 @@ class ByteSource {
   virtual ~ByteSource() = default;
   // For messages: a path, "standard input".
   virtual const std::string& name() const = 0;
-  // Fills the front of `out`, at least a byte of it, and returns how many; 0 at the end. Requires `out` not to be empty. Throws
-  // IoError, CorruptError.
+  // Fills the front of `out`, at least a byte of it, and returns how many; 0 at the end. Requires `out` not to be empty.
+  // Throws IoError, CorruptError.
   virtual size_t read(std::span<std::byte> out) = 0;
   // Bytes taken of the file or pipe so far, compressed as they are.
   virtual uint64_t bytes_read() const = 0;
@@ -28,7 +27,5 @@ class ByteSource {
 std::unique_ptr<ByteSource> file_source(std::shared_ptr<const InputFile> file);
 // Of an open file descriptor, which is borrowed.
 std::unique_ptr<ByteSource> descriptor_source(int descriptor, std::string name);
-// What `source` holds, decompressed if its first bytes are those of gzip or zstd. Memory comes from `pool`, which outlives it.
-std::unique_ptr<ByteSource> decompressed(std::unique_ptr<ByteSource> source, MemoryPool& pool);
 
-}  // namespace frazil::text
+}  // namespace frazil

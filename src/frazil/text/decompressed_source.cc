@@ -1,57 +1,14 @@
-#include "frazil/text/byte_source.h"
+#include "frazil/text/decompressed_source.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <optional>
 #include <utility>
-
-#include <unistd.h>
 
 #include "frazil/base/error.h"
 #include "frazil/codec/stream_decompressor.h"
 
 namespace frazil::text {
 namespace {
-
-class FileSource final : public ByteSource {
- public:
-  explicit FileSource(std::shared_ptr<const InputFile> file) : file_(std::move(file)) {}
-
-  const std::string& name() const override { return file_->path(); }
-  uint64_t bytes_read() const override { return at_; }
-  size_t read(std::span<std::byte> out) override {
-    const size_t size = static_cast<size_t>(std::min<uint64_t>(out.size(), file_->size() - at_));
-    if (size > 0) file_->read_at(at_, out.first(size));
-    at_ += size;
-    return size;
-  }
-
- private:
-  std::shared_ptr<const InputFile> file_;
-  uint64_t at_ = 0;
-};
-
-class DescriptorSource final : public ByteSource {
- public:
-  DescriptorSource(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
-
-  const std::string& name() const override { return name_; }
-  uint64_t bytes_read() const override { return at_; }
-  size_t read(std::span<std::byte> out) override {
-    while (true) {
-      const ssize_t got = ::read(descriptor_, out.data(), out.size());
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) throw IoError(errno, message("cannot read {}", name_));
-      at_ += static_cast<uint64_t>(got);
-      return static_cast<size_t>(got);
-    }
-  }
-
- private:
-  int descriptor_;
-  std::string name_;
-  uint64_t at_ = 0;
-};
 
 class DecompressedSource final : public ByteSource {
  public:
@@ -107,14 +64,6 @@ class DecompressedSource final : public ByteSource {
 };
 
 }  // namespace
-
-std::unique_ptr<ByteSource> file_source(std::shared_ptr<const InputFile> file) {
-  return std::make_unique<FileSource>(std::move(file));
-}
-
-std::unique_ptr<ByteSource> descriptor_source(int descriptor, std::string name) {
-  return std::make_unique<DescriptorSource>(descriptor, std::move(name));
-}
 
 std::unique_ptr<ByteSource> decompressed(std::unique_ptr<ByteSource> source, MemoryPool& pool) {
   return std::make_unique<DecompressedSource>(std::move(source), pool);

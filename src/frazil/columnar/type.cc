@@ -356,14 +356,17 @@ struct DataTypeMaker {
 };
 
 DataTypePtr primitive(TypeId id) {
-  static const std::array<DataTypePtr, kTypeIdCount> kInstances = [] {
+  // They live for ever and are not counted: every array of theirs would count in one place, from all threads.
+  static const auto& kInstances = *new std::array<DataTypePtr, kTypeIdCount>([] {
     std::array<DataTypePtr, kTypeIdCount> instances;
     for (int i = 0; i < kTypeIdCount; ++i) {
       auto type_id = static_cast<TypeId>(i);
-      if (is_primitive(type_id)) instances[static_cast<size_t>(i)] = DataTypeMaker(type_id).type;
+      if (!is_primitive(type_id)) continue;
+      const auto* type = new DataType(*DataTypeMaker(type_id).type);
+      instances[static_cast<size_t>(i)] = DataTypePtr(std::shared_ptr<void>(), type);
     }
     return instances;
-  }();
+  }());
   auto index = static_cast<size_t>(id);
   if (index >= kInstances.size() || kInstances[index] == nullptr) {
     throw_error(ErrorKind::kInvalidArgument, "type {} needs parameters", to_string(id));

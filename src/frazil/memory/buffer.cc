@@ -31,14 +31,6 @@ class ForeignOwner final : public BufferOwner {
 
 }  // namespace
 
-Buffer Buffer::adopt(const std::byte* data, size_t size, BufferOwner* owner) noexcept {
-  Buffer buffer;
-  if (data != nullptr) buffer.data_ = data;
-  buffer.size_ = data == nullptr ? 0 : size;
-  buffer.owner_ = owner;
-  return buffer;
-}
-
 Buffer Buffer::from_string(std::string text) {
   auto owner = std::make_unique<StringOwner>(std::move(text));
   const std::string& owned = owner->text();

@@ -66,7 +66,13 @@ class Buffer {
 
   // Takes over one reference to `owner` (nullptr: static memory that outlives everything). No `data` is an empty
   // buffer.
-  static Buffer adopt(const std::byte* data, size_t size, BufferOwner* owner) noexcept;
+  static Buffer adopt(const std::byte* data, size_t size, BufferOwner* owner) noexcept {
+    Buffer buffer;
+    if (data != nullptr) buffer.data_ = data;
+    buffer.size_ = data == nullptr ? 0 : size;
+    buffer.owner_ = owner;
+    return buffer;
+  }
   static Buffer from_string(std::string text);
   // Calls `release` once, when the last slice is gone; it must not throw.
   static Buffer foreign(const void* data, size_t size, std::function<void()> release);
@@ -83,6 +89,10 @@ class Buffer {
     return reinterpret_cast<const T*>(data_);
   }
   const BufferOwner* owner() const noexcept { return owner_; }
+  BufferOwner* owner() noexcept { return owner_; }
+  // Gives its reference up without releasing it: it was none of its own, but one that many buffers of an owner share,
+  // because whoever keeps them holds it for all of them.
+  void abandon() noexcept { owner_ = nullptr; }
 
   // Shares the owner, so that a small slice keeps all of its memory. Throws Error(kInvalidArgument) if the range is
   // outside.

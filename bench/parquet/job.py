@@ -2,8 +2,7 @@
 
 One file a set, with one column (or a nested one), uncompressed, on one thread, so that decoding is what differs. A row
 is one value; a row of a list or map holds four on average. The peers are the engines that read files without a table:
-Arrow C++ (pyarrow), which is the reference for each encoding, Polars and DuckDB. arrow-rs is not among them, for its
-runner, iceberg-rust, reads only tables.
+Arrow C++ (pyarrow) and arrow-rs, which are the references for each encoding, Polars and DuckDB.
 """
 
 from workload import Contender, DataSet
@@ -106,9 +105,10 @@ ENGINES = (
     "polars_collect",
     "duckdb_unordered",
     "duckdb_ordered",
+    "arrow_rs",
     "floor_arrow",
 )
-QUICK = ("pyarrow_128k", "polars_batches", "duckdb_unordered", "floor_arrow")
+QUICK = ("pyarrow_128k", "polars_batches", "duckdb_unordered", "arrow_rs", "floor_arrow")
 
 NOT_READ = {  # by (the set, how the engine's name begins)
     ("split_fixed_2", "polars"): "Polars has no BYTE_STREAM_SPLIT of fixed-size binaries",
@@ -148,4 +148,5 @@ def peer(engine, data, case, path):
     command = (*engine["command"], *words, path, *case_options(case, data))
     if name == "floor_arrow":
         return Contender(name, "default", command, seconds=PROGRAM_SECONDS)
-    return Contender(name, "default", command, (*command, "--hash"), seconds=PYTHON_SECONDS)
+    seconds = PROGRAM_SECONDS if name == "arrow_rs" else PYTHON_SECONDS
+    return Contender(name, "default", command, (*command, "--hash"), seconds=seconds)

@@ -13,7 +13,9 @@ from parquet import job
 
 with open(os.path.join(BENCH, "peers.toml"), "rb") as file:
     ENGINES = [
-        {"engine": name, "command": [name]} for name, e in tomllib.load(file)["engines"].items() if "jobs" not in e
+        {"engine": name, "command": [name]}
+        for name, e in tomllib.load(file)["engines"].items()
+        if "parquet" in e.get("jobs", ["parquet"])
     ]
 
 
@@ -66,7 +68,7 @@ class ParquetJob(unittest.TestCase):
         self.assertEqual(set(contenders("plain_int32")), {*job.ENGINES, "frazil", "floor_frazil"})
         self.assertLessEqual(set(job.ENGINES), {engine["engine"] for engine in ENGINES})
         quick = {c.engine.split("_")[0] for c in blocks("quick")[0].contenders}
-        self.assertEqual(quick, {"frazil", "floor", "pyarrow", "polars", "duckdb"})
+        self.assertEqual(quick, {"frazil", "floor", "pyarrow", "polars", "duckdb", "arrow"})
 
     def test_all_that_is_timed_is_hashed_but_the_floors(self):
         for block in blocks("full"):

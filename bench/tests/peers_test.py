@@ -163,7 +163,7 @@ class Arguments(unittest.TestCase):
 
     def test_compiled_runners_refuse_them_too(self):
         missing = []
-        for runner, engine in (("cpp", "floor_arrow"), ("go", "iceberg_go"), ("rust", "iceberg_rust")):
+        for runner, engine in (("cpp", "floor_arrow"), ("go", "iceberg_go"), ("rust", "iceberg_rust"), ("rust", "arrow_rs")):
             program = os.path.join(build.CACHE, "bin", build.pins()["programs"][runner]["output"])
             if not os.path.exists(program):
                 missing.append(program)
@@ -238,7 +238,7 @@ class Deliveries(unittest.TestCase):
         cls.commands, missing = {}, []
         for name, engine in pinned["engines"].items():
             if "jobs" in engine:
-                continue  # writers: write_job_test.py
+                continue  # writers: write_job_test.py; readers of files: Files
             if engine["runner"] in pinned["programs"]:
                 command = [os.path.join(build.CACHE, "bin", pinned["programs"][engine["runner"]]["output"])]
             else:
@@ -318,6 +318,44 @@ class Deliveries(unittest.TestCase):
         hashes = {self.run_engine("pyarrow_16k", "--hash", *words)["content_hash"]
                   for words in ([], ["--corrupt", "value"], ["--corrupt", "swap"], ["--corrupt", "duplicate"])}
         self.assertEqual(len(hashes), 4)
+
+
+# One file of the nested types of job parquet; prints its path and its hash and rows by the slow implementation.
+MAKE_FILE = """
+import json, sys
+sys.path.insert(0, sys.argv[2])
+import content_hash, pyarrow as pa, pyarrow.parquet as pq
+both = pa.struct({"a": pa.int64(), "b": pa.string()})
+table = pa.table({
+    "id": pa.array([0, 1, 2, 3], pa.int64()), "fixed": pa.array([b"ab", None, b"\\0\\0", b"zz"], pa.binary(2)),
+    "list": pa.array([[1, None], None, [], [2**40]], pa.list_(pa.int64())),
+    "structs": pa.array([[{"a": 1, "b": None}, None], [], None, [{"a": None, "b": "x" * 20}]], pa.list_(both)),
+    "struct": pa.array([{"a": 1, "b": "b"}, None, {"a": None, "b": ""}, {"a": 4, "b": None}], both),
+    "map": pa.array([[("a", 1), ("b", None)], None, [], [("", 2)]], pa.map_(pa.string(), pa.int64())),
+})
+path = f"{sys.argv[1]}/nested.parquet"
+pq.write_table(table, path)
+print(json.dumps({"path": path, "all": content_hash.content_hash(table.to_batches())}))
+"""
+RUST = os.path.join(build.CACHE, "bin", "iceberg-peer-rust")
+
+
+@unittest.skipUnless(os.path.exists(MAIN) and os.path.exists(RUST), f"needs {MAIN} and {RUST}: make bench PEERS=all")
+class Files(unittest.TestCase):
+    def run_engine(self, path, *words):
+        command = [RUST, "read", "--engine", "arrow_rs", "--metadata", path, "--threads", "1", *words]
+        return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+    def test_arrow_rs_hashes_nested_types_as_the_definition_says(self):
+        with tempfile.TemporaryDirectory() as folder:
+            hashes = os.path.join(ROOT, "tests", "content_hash")
+            made = json.loads(subprocess.run([MAIN, "-c", MAKE_FILE, folder, hashes], check=True, stdout=subprocess.PIPE).stdout)
+            result = self.run_engine(made["path"], "--hash")
+            self.assertEqual([result["content_hash"], result["rows"]], made["all"])
+            result = self.run_engine(made["path"], "--columns", "list,id", "--batch-rows", "1")
+            self.assertEqual((result["rows"], result["batches"], result["files"]), (4, 4, 1))
+            for words in (["--filter", "id >= 3"], ["--count"], ["--concurrency", "2"]):
+                self.assertEqual(list(self.run_engine(made["path"], *words)), ["not_offered"])
 
 
 if __name__ == "__main__":

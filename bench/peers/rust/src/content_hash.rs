@@ -7,7 +7,7 @@ use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type,
     Time64MicrosecondType, TimestampMicrosecondType, TimestampNanosecondType,
 };
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, RecordBatch, StructArray};
 use arrow_schema::{DataType, TimeUnit};
 use twox_hash::XxHash64;
 
@@ -23,21 +23,42 @@ pub fn hash(batch: &RecordBatch, columns: &[String]) -> Fallible<u64> {
         let find = |name: &String| batch.column_by_name(name).map(|column| &**column);
         columns.iter().map(|name| find(name).ok_or_else(|| format!("no column {name}"))).collect::<Result<_, _>>()?
     };
-    let appends = arrays.iter().map(|array| append_value(*array)).collect::<Fallible<Vec<_>>>()?;
+    let appends = arrays.iter().map(|array| append_nullable(*array)).collect::<Fallible<Vec<_>>>()?;
     let mut sum = 0_u64;
     let mut row = Vec::new();
     for i in 0..batch.num_rows() {
         row.clear();
-        for (index, (array, append)) in arrays.iter().zip(&appends).enumerate() {
+        for (index, append) in appends.iter().enumerate() {
             row.extend_from_slice(&(index as u32).to_le_bytes());
-            row.push(u8::from(array.is_null(i)));
-            if !array.is_null(i) {
-                append(&mut row, i);
-            }
+            append(&mut row, i);
         }
         sum = sum.wrapping_add(XxHash64::oneshot(0, &row));
     }
     Ok(sum)
+}
+
+fn append_nullable(array: &dyn Array) -> Fallible<Append<'_>> {
+    let append = append_value(array)?;
+    Ok(Box::new(move |row, i| {
+        row.push(u8::from(array.is_null(i)));
+        if array.is_valid(i) {
+            append(row, i);
+        }
+    }))
+}
+
+/// The elements between two offsets, after their count.
+fn append_elements<'a>(offsets: &'a [i32], append: Append<'a>) -> Append<'a> {
+    Box::new(move |row, i| {
+        let (first, end) = (offsets[i], offsets[i + 1]);
+        row.extend_from_slice(&((end - first) as u32).to_le_bytes());
+        (first..end).for_each(|element| append(row, element as usize));
+    })
+}
+
+fn append_fields(fields: &StructArray) -> Fallible<Append<'_>> {
+    let appends = fields.columns().iter().map(|field| append_nullable(&**field)).collect::<Fallible<Vec<_>>>()?;
+    Ok(Box::new(move |row, i| appends.iter().for_each(|append| append(row, i))))
 }
 
 fn append_value(array: &dyn Array) -> Fallible<Append<'_>> {
@@ -73,6 +94,15 @@ fn append_value(array: &dyn Array) -> Fallible<Append<'_>> {
         DataType::LargeBinary => sized(|i| array.as_binary::<i64>().value(i)),
         DataType::BinaryView => sized(|i| array.as_binary_view().value(i)),
         DataType::FixedSizeBinary(_) => sized(|i| array.as_fixed_size_binary().value(i)),
+        DataType::List(_) => {
+            let list = array.as_list::<i32>();
+            append_elements(list.value_offsets(), append_nullable(&**list.values())?)
+        }
+        DataType::Map(_, _) => {
+            let map = array.as_map();
+            append_elements(map.value_offsets(), append_fields(map.entries())?) // no flag: an entry is never null
+        }
+        DataType::Struct(_) => append_fields(array.as_struct())?,
         other => return Err(format!("no content hash for {other}").into()),
     })
 }

@@ -1,8 +1,9 @@
-//! How fast does iceberg-rust read a table, without DataFusion? One measurement, in this process, as one JSON object on
-//! stdout.
+//! How fast does iceberg-rust read a table, without DataFusion, and arrow-rs a Parquet file? One measurement, in this
+//! process, as one JSON object on stdout.
 //!
-//!     iceberg-peer read --engine iceberg_rust --metadata METADATA_JSON --threads N [--columns a,b]
-//!                       [--filter "id >= 1 and id < 2"] [--count] [--hash] [--batch-rows N] [--concurrency N]
+//!     iceberg-peer read --engine iceberg_rust|arrow_rs --metadata METADATA_JSON|PARQUET_FILE --threads N
+//!                       [--columns a,b] [--filter "id >= 1 and id < 2"] [--count] [--hash] [--batch-rows N]
+//!                       [--concurrency N]
 //!
 //! Time counts from before the metadata file is read until the last batch was dropped. --concurrency is the number of
 //! tasks that read files side by side (default: one a thread), for the crate's own stream decodes every file in the one
@@ -10,8 +11,10 @@
 
 mod content_hash;
 mod figures;
-mod read;
+mod parquet_file;
 mod request;
+mod seen;
+mod table;
 
 use request::Request;
 
@@ -25,10 +28,18 @@ fn main() {
     }
 }
 
+/// What is printed where an engine lacks a knob.
+fn not_offered(reason: &str) -> Fallible<String> {
+    Ok(format!(r#"{{"not_offered": "{reason}"}}"#))
+}
+
 fn run(request: Request) -> Fallible<String> {
+    if request.engine == "arrow_rs" {
+        return parquet_file::read(&request);
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(request.threads).enable_all().build()?;
     // The work runs on a worker, so that the runtime's threads are all there are.
-    let work = runtime.spawn(async move { read::read(&request).await });
+    let work = runtime.spawn(async move { table::read(&request).await });
     runtime.block_on(work)?
 }
 

@@ -5,6 +5,7 @@ use crate::Fallible;
 /// The words of a measurement; empty or zero means "not given".
 #[derive(Default)]
 pub struct Request {
+    pub engine: String,
     pub metadata: String,
     pub threads: usize,
     pub columns: Vec<String>,
@@ -28,7 +29,7 @@ impl Request {
                 _ => {
                     let value = words.next().ok_or_else(|| format!("{option} needs a value"))?;
                     match option.as_str() {
-                        "--engine" if value == "iceberg_rust" => {}
+                        "--engine" if ["iceberg_rust", "arrow_rs"].contains(&value.as_str()) => request.engine = value,
                         "--metadata" => request.metadata = value,
                         "--threads" => request.threads = positive(&value)?,
                         "--columns" => request.columns = value.split(',').map(str::to_string).collect(),
@@ -40,8 +41,8 @@ impl Request {
                 }
             }
         }
-        if request.metadata.is_empty() || request.threads == 0 {
-            return Err("--metadata and --threads are needed".into());
+        if request.engine.is_empty() || request.metadata.is_empty() || request.threads == 0 {
+            return Err("--engine, --metadata and --threads are needed".into());
         }
         Ok(request)
     }

@@ -9,6 +9,10 @@ void InputFile::read_ranges(std::span<const uint64_t> offsets, std::span<const s
   for (size_t index = 0; index < outs.size(); ++index) read_at(offsets[index], outs[index]);
 }
 
+void OutputFile::write_pieces(std::span<const std::span<const std::byte>> pieces) {
+  for (const auto piece : pieces) write(piece);
+}
+
 Buffer read_file(FileSystem& files, std::string_view path, MemoryPool& pool, uint64_t max_bytes) {
   const std::shared_ptr<InputFile> file = files.open_input(path);
   const uint64_t size = file->size();

@@ -46,6 +46,8 @@ class OutputFile {
   virtual ~OutputFile() = default;
   virtual const std::string& path() const = 0;
   virtual void write(std::span<const std::byte> bytes) = 0;
+  // One behind the other, in one call of the system where that is possible; the default writes them one by one.
+  virtual void write_pieces(std::span<const std::span<const std::byte>> pieces);
   virtual uint64_t bytes_written() const = 0;
   enum class IfExists : uint8_t { kFail, kReplace };
   struct PublishOptions {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "frazil/base/error.h"
@@ -100,6 +101,15 @@ class LocalOutputFile final : public OutputFile {
     const auto write_some = [&](const void* data, size_t size) { return ::write(descriptor_, data, size); };
     if (!write_fully(write_some, bytes)) throw_system_error("write", location_);
     bytes_written_ += bytes.size();
+    usable_ = true;
+  }
+
+  void write_pieces(std::span<const std::span<const std::byte>> pieces) override {
+    require_usable();
+    usable_ = false;
+    const auto write_some = [&](const iovec* vectors, int count) { return ::writev(descriptor_, vectors, count); };
+    if (!write_pieces_fully(write_some, pieces)) throw_system_error("write", location_);
+    for (const auto piece : pieces) bytes_written_ += piece.size();
     usable_ = true;
   }
 

@@ -61,6 +61,9 @@ class FlatBuilder {
  public:
   using Position = uint32_t;
 
+  // A message's length is 31 bits, padding to 64 bytes included.
+  static constexpr size_t kBytesMax = (size_t{1} << 31) - 64;
+
   // `pool` outlives it.
   explicit FlatBuilder(MemoryPool& pool) : pool_(pool) {}
 
@@ -68,7 +71,7 @@ class FlatBuilder {
   void clear();
   std::span<const std::byte> bytes() const { return {block_.data(), size_}; }
 
-  // All throw Error(kUnsupported) past 2^31 - 1 bytes, and MemoryLimitError.
+  // All throw Error(kUnsupported) past kBytesMax, and MemoryLimitError.
   FlatPlace table(const FlatShape& shape);
   Position text(std::string_view text);
   // Zeroed offsets, to be pointed at by point_element().

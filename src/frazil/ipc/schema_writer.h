@@ -10,9 +10,10 @@
 
 namespace frazil::ipc {
 
-// Appends the table and returns where it stands. The dictionary-encoded fields get the ids 0, 1, 2, ... depth first, a field
-// before those inside of its dictionary.
-FlatBuilder::Position add_schema(FlatBuilder& builder, const Schema& schema);
+// Appends the table. The dictionary-encoded fields get the ids 0, 1, 2, ... depth first, a field
+// before those inside of its dictionary. Throws Error(kUnsupported) for a dictionary of dictionary-encoded values, which the
+// format cannot say.
+FlatPlace add_schema(FlatBuilder& builder, const Schema& schema);
 
 // Appends the vector of pairs.
 FlatBuilder::Position add_metadata(FlatBuilder& builder, const Metadata& metadata);

@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string_view>
 
 #include "frazil/columnar/array.h"
 #include "frazil/io/file_system.h"

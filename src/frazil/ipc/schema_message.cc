@@ -1,38 +1,33 @@
 #include "frazil/ipc/schema_message.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "frazil/base/byte_reader.h"
 #include "frazil/base/error.h"
+#include "frazil/ipc/message.h"
 #include "frazil/ipc/metadata_tables.h"
 
 namespace frazil::ipc {
 
 namespace {
 
-std::span<const std::byte> without_prefix(std::span<const std::byte> bytes, uint64_t& base_offset) {
-  ByteReader reader(bytes, base_offset);
-  auto size = reader.read<uint32_t>("a message's length");
-  if (size == UINT32_MAX) size = reader.read<uint32_t>("a message's length");
-  const std::span<const std::byte> flatbuffer = reader.read_bytes(size, "a message");
-  base_offset = reader.offset() - size;
-  return flatbuffer;
-}
-
 FlatTable schema_of(std::span<const std::byte> bytes, uint64_t base_offset) {
-  bytes = without_prefix(bytes, base_offset);
-  const FlatTable message = FlatTable::root(bytes, base_offset);
-  const auto version = message.scalar<int16_t>(message_field::kVersion, 0);
-  if (version < kMetadataV4) throw_error(ErrorKind::kUnsupported, "metadata of version {} is not read", version + 1);
-  const auto tag = message.scalar<uint8_t>(message_field::kHeaderTag, 0);
-  if (tag != static_cast<uint8_t>(HeaderTag::kSchema))
-    throw_error(ErrorKind::kInvalidArgument, "a message of kind {} where a schema is", tag);
-  const std::optional<FlatTable> schema = message.table(message_field::kHeader);
-  if (!schema) throw_corrupt(base_offset, "a schema message without a schema");
-  return *schema;
+  const std::optional<MessagePrefix> prefix = MessagePrefix::read(bytes, base_offset);
+  if (!prefix) throw_corrupt(base_offset, "a message's length is cut: {} bytes", bytes.size());
+  ByteReader reader(bytes, base_offset);
+  reader.skip(prefix->prefix_bytes);
+  const uint64_t metadata_offset = reader.offset();
+  const Message message(reader.read_bytes(prefix->metadata_bytes, "a message"), metadata_offset);
+  if (message.kind() != MessageKind::kSchema) {
+    throw_error(ErrorKind::kInvalidArgument, "a message of kind {} where a schema is",
+                static_cast<int>(message.kind()));
+  }
+  return message.header();
 }
 
 TimeUnit time_unit(const FlatTable& type, unsigned field, int16_t otherwise) {
@@ -126,29 +121,42 @@ DataTypePtr time_type(const FlatTable& type) {
 // the table. One where many lead to the same place is refused before it makes more of itself than its size justifies.
 class FieldDecoder {
  public:
-  explicit FieldDecoder(size_t message_bytes)
-      : fields_left_(message_bytes / (2 * kOffsetBytes)), text_left_(message_bytes * 16) {}
+  // `dictionary_ids`, where given, gets those of encoded fields, depth first.
+  explicit FieldDecoder(size_t message_bytes, std::vector<int64_t>* dictionary_ids = nullptr)
+      : dictionary_ids_(dictionary_ids),
+        fields_left_(message_bytes / (2 * kOffsetBytes)),
+        text_left_(message_bytes * 16) {}
 
-  Field decode(const FlatTable& table, int depth = 1) {
+  // Appends the fields of the vector.
+  void decode_all(const FlatVector& tables, std::vector<Field>& fields, int depth = 1) {
+    fields.reserve(fields.size() + std::min(tables.size(), fields_left_));
+    for (size_t i = 0; i < tables.size(); ++i) decode(tables.table(i), fields.emplace_back(), depth);
+  }
+
+  void decode(const FlatTable& table, Field& field, int depth = 1) {
     if (depth > kMaxTypeDepth) {
       throw_error(ErrorKind::kUnsupported, "a schema of more than {} levels is not read", kMaxTypeDepth);
     }
-    if (fields_left_-- == 0) throw_corrupt(table.offset(), "a schema's fields share their bytes");
-    Field field;
-    field.name = text(table.text(field_field::kName), table);
+    if (fields_left_ == 0) throw_corrupt(table.offset(), "a schema's fields share their bytes");
+    --fields_left_;
+    take_text(table.text(field_field::kName), table, field.name);
     field.nullable = table.boolean(field_field::kNullable, false);
     field.metadata = metadata(table, field_field::kCustomMetadata);
-    const FlatVector fields = table.vector(field_field::kChildren, kOffsetBytes);
+    const std::optional<FlatTable> encoding = table.table(field_field::kDictionary);
+    if (encoding && dictionary_ids_ != nullptr) {
+      dictionary_ids_->push_back(encoding->scalar<int64_t>(dictionary_encoding_field::kId, 0));
+    }
     std::vector<Field> children;
-    for (size_t i = 0; i < fields.size(); ++i) children.push_back(decode(fields.table(i), depth + 1));
+    const FlatVector fields = table.vector(field_field::kChildren, kOffsetBytes);
+    if (fields.size() > 0) decode_all(fields, children, depth + 1);
     const std::optional<FlatTable> type = table.table(field_field::kType);
     if (!type) throw_corrupt(table.offset(), "field '{}' has no type", field.name);
     try {
       field.type =
           data_type(static_cast<TypeTag>(table.scalar<uint8_t>(field_field::kTypeTag, 0)), *type, std::move(children));
-      if (const std::optional<FlatTable> encoding = table.table(field_field::kDictionary)) {
+      if (encoding) {
         const std::optional<FlatTable> index = encoding->table(dictionary_encoding_field::kIndexType);
-        field.type = dictionary(index ? int_type(*index) : primitive(TypeId::kInt32), field.type,
+        field.type = dictionary(index ? int_type(*index) : primitive(TypeId::kInt32), std::move(field.type),
                                 encoding->boolean(dictionary_encoding_field::kIsOrdered, false));
       }
     } catch (CorruptError&) {
@@ -158,7 +166,6 @@ class FieldDecoder {
       if (error.kind() != ErrorKind::kInvalidArgument) throw;
       throw_corrupt(table.offset(), "field '{}': {}", field.name, error.message());
     }
-    return field;
   }
 
   Metadata metadata(const FlatTable& table, unsigned field) {
@@ -166,26 +173,21 @@ class FieldDecoder {
     Metadata result;
     for (size_t i = 0; i < pairs.size(); ++i) {
       const FlatTable pair = pairs.table(i);
-      if (fields_left_-- == 0) throw_corrupt(pair.offset(), "a schema's metadata share their bytes");
-      result.emplace_back(text(pair.text(0), pair), text(pair.text(1), pair));
+      if (fields_left_ == 0) throw_corrupt(pair.offset(), "a schema's metadata share their bytes");
+      --fields_left_;
+      auto& [key, value] = result.emplace_back();
+      take_text(pair.text(key_value_field::kKey), pair, key);
+      take_text(pair.text(key_value_field::kValue), pair, value);
     }
     return result;
   }
 
-  void add_dictionary_ids(const FlatTable& table, std::vector<int64_t>& ids, int depth = 1) {
-    if (depth > kMaxTypeDepth || fields_left_-- == 0) throw_corrupt(table.offset(), "a schema's fields do not end");
-    if (const std::optional<FlatTable> encoding = table.table(field_field::kDictionary))
-      ids.push_back(encoding->scalar<int64_t>(dictionary_encoding_field::kId, 0));
-    const FlatVector fields = table.vector(field_field::kChildren, kOffsetBytes);
-    for (size_t i = 0; i < fields.size(); ++i) add_dictionary_ids(fields.table(i), ids, depth + 1);
-  }
-
  private:
-  std::string text(std::optional<std::string_view> value, const FlatTable& table) {
-    if (!value) return {};
+  void take_text(std::optional<std::string_view> value, const FlatTable& table, std::string& out) {
+    if (!value) return;
     if (value->size() > text_left_) throw_corrupt(table.offset(), "a schema's texts share their bytes");
     text_left_ -= value->size();
-    return std::string(*value);
+    out.assign(*value);
   }
 
   static Field only(std::vector<Field> children, const FlatTable& type) {
@@ -265,6 +267,7 @@ class FieldDecoder {
     throw_error(ErrorKind::kUnsupported, "an Arrow type of kind {} is not read", static_cast<int>(tag));
   }
 
+  std::vector<int64_t>* dictionary_ids_;
   size_t fields_left_;
   size_t text_left_;
 };
@@ -272,12 +275,15 @@ class FieldDecoder {
 }  // namespace
 
 SchemaMessage::SchemaMessage(std::span<const std::byte> bytes, uint64_t base_offset)
-    : schema_(schema_of(bytes, base_offset)),
-      fields_(schema_.vector(schema_field::kFields, kOffsetBytes)),
-      message_bytes_(bytes.size()) {}
+    : SchemaMessage(schema_of(bytes, base_offset), bytes.size()) {}
+
+SchemaMessage::SchemaMessage(const FlatTable& schema, size_t metadata_bytes)
+    : schema_(schema), fields_(schema.vector(schema_field::kFields, kOffsetBytes)), message_bytes_(metadata_bytes) {}
 
 Field SchemaMessage::field(size_t index) const {
-  return FieldDecoder(message_bytes_).decode(fields_.table(index));
+  Field field;
+  FieldDecoder(message_bytes_).decode(fields_.table(index), field);
+  return field;
 }
 
 Metadata SchemaMessage::metadata() const {
@@ -288,16 +294,17 @@ bool SchemaMessage::is_big_endian() const {
   return schema_.scalar<int16_t>(schema_field::kEndianness, 0) == 1;
 }
 
-SchemaPtr SchemaMessage::schema() const {
-  FieldDecoder decoder(message_bytes_);
+SchemaPtr SchemaMessage::schema(std::vector<int64_t>* dictionary_ids) const {
+  FieldDecoder decoder(message_bytes_, dictionary_ids);
   std::vector<Field> fields;
-  for (size_t i = 0; i < fields_.size(); ++i) fields.push_back(decoder.decode(fields_.table(i)));
+  decoder.decode_all(fields_, fields);
   return Schema::make(std::move(fields), decoder.metadata(schema_, schema_field::kCustomMetadata));
 }
 
 std::vector<int64_t> SchemaMessage::dictionary_ids(size_t index) const {
   std::vector<int64_t> ids;
-  FieldDecoder(message_bytes_).add_dictionary_ids(fields_.table(index), ids);
+  Field field;
+  FieldDecoder(message_bytes_, &ids).decode(fields_.table(index), field);
   return ids;
 }
 

@@ -25,6 +25,8 @@ class SchemaMessage {
   // before 4 (Arrow 0.8), Error(kInvalidArgument) for another message than a schema. `base_offset`: of the first byte in its
   // file, for errors.
   explicit SchemaMessage(std::span<const std::byte> bytes, uint64_t base_offset = 0);
+  // Of the Schema table itself, in metadata of `metadata_bytes`: a message's or a file footer's.
+  SchemaMessage(const FlatTable& schema, size_t metadata_bytes);
 
   size_t field_count() const { return fields_.size(); }
   // Requires index < field_count(). A dictionary-encoded field has the dictionary's type; extensions are metadata. Throws as
@@ -33,8 +35,8 @@ class SchemaMessage {
   Metadata metadata() const;
   // Whether numbers in the batches are stored highest byte first.
   bool is_big_endian() const;
-  // All of it.
-  SchemaPtr schema() const;
+  // All of it; and appends the ids of the dictionary-encoded fields, depth first.
+  SchemaPtr schema(std::vector<int64_t>* dictionary_ids = nullptr) const;
   // Of the dictionary-encoded fields among `index` and those below it, depth first: which dictionary batches are theirs.
   std::vector<int64_t> dictionary_ids(size_t index) const;
 

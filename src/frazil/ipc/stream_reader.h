@@ -31,7 +31,8 @@ class StreamReader final : public BatchStream {
   Metadata custom_metadata() const { return decoder_.custom_metadata(); }
 
  private:
-  std::optional<RecordBatch> pull();
+  // Brings the decoder more bytes, or to its end.
+  void fill();
 
   std::unique_ptr<ByteSource> source_;
   PushDecoder decoder_;

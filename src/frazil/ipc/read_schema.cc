@@ -1,0 +1,192 @@
+#include "frazil/ipc/read_schema.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "frazil/base/error.h"
+
+namespace frazil::ipc {
+namespace {
+
+ByteOrder order_of_width(uint32_t width) {
+  switch (width) {
+    case 2:
+      return ByteOrder::k2;
+    case 4:
+      return ByteOrder::k4;
+    case 8:
+      return ByteOrder::k8;
+    case 16:
+      return ByteOrder::k16;
+    case 32:
+      return ByteOrder::k32;
+    default:
+      return ByteOrder::kNone;
+  }
+}
+
+ByteOrder order_of(const DataType& type, uint32_t width) {
+  switch (type.id()) {
+    case TypeId::kFixedSizeBinary:
+      return ByteOrder::kNone;
+    case TypeId::kIntervalDayTime:
+      return ByteOrder::k4;
+    case TypeId::kIntervalMonthDayNano:
+      return ByteOrder::kMonthDayNano;
+    default:
+      return order_of_width(width);
+  }
+}
+
+class Planner {
+ public:
+  Planner(ReadSchema& schema, const std::vector<int64_t>& ids) : schema_(schema), ids_(ids) {}
+
+  void add_column(BatchPlan& plan, const DataTypePtr& type) {
+    PlannedColumn column;
+    add_node(plan, column, type, 0);
+    plan.columns.push_back(column);
+  }
+
+ private:
+  void add_node(BatchPlan& plan, PlannedColumn& column, const DataTypePtr& type, uint8_t level) {
+    PlannedNode node;
+    node.type = &type;
+    node.layout = layout_of(type->id());
+    node.level = level;
+    node.alignment = static_cast<uint8_t>(values_alignment(*type));
+    node.child_count = static_cast<uint32_t>(type->children().size());
+    switch (node.layout) {
+      case Layout::kNull:
+      case Layout::kRunEnd:
+        break;
+      case Layout::kFixedSizeList:
+      case Layout::kStruct:
+        column.buffer_count += 1;
+        break;
+      case Layout::kBool:
+        column.buffer_count += 2;
+        break;
+      case Layout::kFixedWidth:
+      case Layout::kDictionary:
+        node.width = static_cast<uint32_t>(type->byte_width());
+        node.order = order_of(*type, node.width);
+        column.buffer_count += 2;
+        break;
+      case Layout::kBytes:
+      case Layout::kListView:
+        node.width = static_cast<uint32_t>(offset_width(type->id()));
+        node.order = order_of_width(node.width);
+        column.buffer_count += 3;
+        break;
+      case Layout::kList:
+        node.width = static_cast<uint32_t>(offset_width(type->id()));
+        node.order = order_of_width(node.width);
+        column.buffer_count += 2;
+        break;
+      case Layout::kView:
+        node.width = sizeof(BinaryView);
+        node.order = ByteOrder::kView;
+        column.buffer_count += 2;
+        column.view_count += 1;
+        break;
+      case Layout::kSparseUnion:
+        column.buffer_count += 1;
+        column.union_count += 1;
+        break;
+      case Layout::kDenseUnion:
+        node.width = sizeof(int32_t);
+        node.order = ByteOrder::k4;
+        column.buffer_count += 2;
+        column.union_count += 1;
+        break;
+    }
+    if (node.layout == Layout::kDictionary) node.dictionary = add_dictionary(type->value_type());
+    column.node_count += 1;
+    plan.nodes.push_back(node);
+    if (plan.level_sizes.size() <= level) plan.level_sizes.resize(size_t{level} + 1);
+    ++plan.level_sizes[level];
+    for (const Field& child : type->children()) add_node(plan, column, child.type, static_cast<uint8_t>(level + 1));
+  }
+
+  uint32_t add_dictionary(const DataTypePtr& value_type) {
+    const int64_t id = ids_.at(next_id_++);
+    // Also where the id is known already: what is encoded inside of the values has ids too.
+    BatchPlan plan;
+    add_column(plan, value_type);
+    const auto number = static_cast<uint32_t>(schema_.dictionaries.size());
+    const auto [known, is_new] = schema_.dictionary_numbers.try_emplace(id, number);
+    if (is_new) {
+      schema_.dictionaries.push_back({id, &value_type, std::move(plan)});
+      return number;
+    }
+    const DataType& other = **schema_.dictionaries[known->second].value_type;
+    if (!other.equals(*value_type)) {
+      throw_corrupt(CorruptError::kNoOffset, "dictionary {} has values of {} and of {}", id, other.to_string(),
+                    value_type->to_string());
+    }
+    return known->second;
+  }
+
+  ReadSchema& schema_;
+  const std::vector<int64_t>& ids_;
+  size_t next_id_ = 0;
+};
+
+void want(const ReadSchema& schema, const PlannedNode* first, size_t count, std::vector<bool>& wanted) {
+  for (size_t i = 0; i < count; ++i) {
+    if (first[i].layout != Layout::kDictionary || wanted[first[i].dictionary]) continue;
+    wanted[first[i].dictionary] = true;
+    const std::vector<PlannedNode>& nodes = schema.dictionaries[first[i].dictionary].plan.nodes;
+    want(schema, nodes.data(), nodes.size(), wanted);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const ReadSchema> ReadSchema::make(const SchemaMessage& message) {
+  auto result = std::make_shared<ReadSchema>();
+  std::vector<int64_t> ids;
+  result->schema = message.schema(&ids);
+  result->is_big_endian = message.is_big_endian();
+  result->plan.nodes.reserve(result->schema->field_count());
+  result->plan.columns.reserve(result->schema->field_count());
+  Planner planner(*result, ids);
+  for (const Field& field : result->schema->fields()) planner.add_column(result->plan, field.type);
+  return result;
+}
+
+Projection::Projection(const ReadSchema& whole, const std::optional<std::vector<size_t>>& chosen)
+    : schema(whole.schema), is_all(!chosen) {
+  if (is_all) return;
+  std::vector<Field> fields;
+  for (const size_t index : *chosen) {
+    if (index >= whole.schema->field_count()) {
+      throw_error(ErrorKind::kInvalidArgument, "column {} of {} was asked for", index, whole.schema->field_count());
+    }
+    columns.push_back({static_cast<uint32_t>(index), static_cast<uint32_t>(fields.size()), 0});
+    fields.push_back(whole.schema->field(index));
+  }
+  schema = Schema::make(std::move(fields), whole.schema->metadata());
+  std::ranges::sort(columns, {}, &Column::source);
+  const auto twice = std::ranges::adjacent_find(columns, {}, &Column::source);
+  if (twice != columns.end()) {
+    throw_error(ErrorKind::kInvalidArgument, "column {} was asked for twice", twice->source);
+  }
+  dictionaries.resize(whole.dictionaries.size());
+  uint32_t node = 0;
+  uint32_t source = 0;
+  for (Column& column : columns) {
+    for (; source < column.source; ++source) node += whole.plan.columns[source].node_count;
+    column.first_node = node;
+    const PlannedNode* first = whole.plan.nodes.data() + node;
+    const size_t count = whole.plan.columns[source].node_count;
+    for (size_t i = 0; i < count; ++i) {
+      if (level_sizes.size() <= first[i].level) level_sizes.resize(size_t{first[i].level} + 1);
+      ++level_sizes[first[i].level];
+    }
+    want(whole, first, count, dictionaries);
+  }
+}
+
+}  // namespace frazil::ipc

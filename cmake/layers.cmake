@@ -23,4 +23,4 @@ frazil_layer(scan THREADS DEPENDS base memory runtime columnar io predicate parq
 frazil_layer(commit DEPENDS base memory runtime io avro spec manifest catalog TEST_DEPENDS testing)
 frazil_layer(write THREADS DEPENDS base memory runtime columnar io parquet spec manifest TEST_DEPENDS testing)
 frazil_layer(table DEPENDS base memory runtime columnar io predicate spec manifest catalog scan commit write)
-frazil_layer(testing DEPENDS base memory runtime columnar json io TEST_DEPENDS codec)
+frazil_layer(testing DEPENDS base memory runtime columnar json io ipc TEST_DEPENDS codec)

@@ -1,0 +1,174 @@
+// However Arrow IPC is read (from memory, by reads, mapped, from a pipe, pushed) the same batches come, in both formats, with
+// every codec, of all types; written by us, and of the gold files.
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "ways_to_read.h"
+
+#include "frazil/columnar/builders.h"
+#include "frazil/columnar/random_arrays_test.h"
+#include "frazil/io/local_file_system.h"
+#include "frazil/ipc/file_reader.h"
+#include "frazil/ipc/stream_reader.h"
+
+namespace frazil::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "frazil_ipc_XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~Folder() { fs::remove_all(path_); }
+  std::shared_ptr<const InputFile> file(const Buffer& bytes) const {
+    LocalFileSystem files;
+    const std::string path = (path_ / "batches.arrow").string();
+    write_file(files, path, bytes.span(), {.if_exists = OutputFile::IfExists::kReplace});
+    return files.open_input(path);
+  }
+
+ private:
+  fs::path path_;
+};
+
+// Of every type, with the layouts that nest.
+std::vector<Field> all_fields() {
+  std::vector<DataTypePtr> types;
+  for (int id = 0; id <= static_cast<int>(TypeId::kDouble); ++id) types.push_back(primitive(static_cast<TypeId>(id)));
+  for (const TypeId id : {TypeId::kDate32, TypeId::kDate64, TypeId::kIntervalMonths, TypeId::kIntervalDayTime,
+                          TypeId::kIntervalMonthDayNano, TypeId::kUtf8, TypeId::kLargeUtf8, TypeId::kUtf8View,
+                          TypeId::kBinary, TypeId::kLargeBinary, TypeId::kBinaryView}) {
+    types.push_back(primitive(id));
+  }
+  types.insert(types.end(), {decimal(5, 2, TypeId::kDecimal32), decimal(18, 0, TypeId::kDecimal64), decimal(38, 9),
+                             decimal(76, 20, TypeId::kDecimal256), fixed_size_binary(0), fixed_size_binary(7),
+                             time32(TimeUnit::kSecond), time32(TimeUnit::kMilli), time64(TimeUnit::kMicro),
+                             time64(TimeUnit::kNano)});
+  for (const TimeUnit unit : {TimeUnit::kSecond, TimeUnit::kMilli, TimeUnit::kMicro, TimeUnit::kNano}) {
+    types.insert(types.end(), {timestamp(unit), timestamp(unit, "Europe/Berlin"), duration(unit)});
+  }
+  for (int id = static_cast<int>(TypeId::kInt8); id <= static_cast<int>(TypeId::kUInt64); ++id) {
+    types.push_back(dictionary(primitive(static_cast<TypeId>(id)), primitive(TypeId::kUtf8), id % 2 == 0));
+  }
+  types.push_back(dictionary(primitive(TypeId::kInt32), primitive(TypeId::kBinaryView)));
+  const Field words = {.name = "words", .type = types.back(), .metadata = {{"in", "side"}}};
+  const Field text = {.name = "text", .type = primitive(TypeId::kUtf8View)};
+  const Field number = {.name = "number", .type = primitive(TypeId::kInt64), .nullable = false};
+  for (const TypeId id : {TypeId::kList, TypeId::kLargeList, TypeId::kListView, TypeId::kLargeListView}) {
+    types.push_back(list(words, id));
+    types.push_back(list({.name = "item", .type = list(text, id)}, id));
+  }
+  types.insert(types.end(), {fixed_size_list(text, 3), fixed_size_list(number, 0), struct_({words, number}),
+                             struct_({}), map({.name = "key", .type = primitive(TypeId::kUtf8)}, words),
+                             dense_union({words, text, number}, {3, 0, 127}), sparse_union({text, words}, {9, 8}),
+                             run_end_encoded({.name = "run_ends", .type = primitive(TypeId::kInt16), .nullable = false},
+                                             {.name = "values", .type = list(words)}),
+                             run_end_encoded({.name = "run_ends", .type = primitive(TypeId::kInt64), .nullable = false},
+                                             {.name = "values", .type = primitive(TypeId::kInt32)})});
+  std::vector<Field> fields;
+  for (const DataTypePtr& type : types) {
+    fields.push_back({.name = "c" + std::to_string(fields.size()), .type = type});
+    if (fields.size() % 3 == 0) fields.back().metadata = {{"ARROW:extension:name", "unknown"}, {"k", ""}};
+  }
+  return fields;
+}
+
+IpcContents batches_of_all_types(uint64_t seed, MemoryPool& pool) {
+  RandomArrays random(seed, pool);
+  IpcContents contents;
+  contents.schema = Schema::make(all_fields(), {{"origin", "test"}, {"empty", ""}});
+  contents.file_metadata = {{"of", "the file"}, {"of", "twice"}};
+  for (const int64_t rows : {int64_t{20}, int64_t{0}, int64_t{1}, int64_t{65}}) {
+    std::vector<ArrayPtr> columns;
+    for (const Field& field : contents.schema->fields()) {
+      columns.push_back(random.array(field.type, rows));
+      if (random.coin(3)) columns.back() = random.with_offsets(*columns.back());
+    }
+    contents.batches.emplace_back(contents.schema, rows, std::move(columns));
+    contents.batch_metadata.push_back(rows == 1 ? Metadata{{"batch", "one"}} : Metadata{});
+  }
+  return contents;
+}
+
+// Each way gives what is expected.
+void expect_every_way(const std::shared_ptr<const InputFile>& file, const IpcContents& expected, uint64_t seed) {
+  const bool is_file = is_ipc_file(*file);
+  for (const Way way : kWays) {
+    if (!exists(way, is_file)) continue;
+    for (const ipc::Validation validation : {ipc::Validation::kBasic, ipc::Validation::kFull}) {
+      MemoryPool pool;
+      IpcContents found = read_ipc(way, file, pool, {.validation = validation}, seed);
+      if (!gives_metadata(way, is_file)) {
+        found.file_metadata = expected.file_metadata;
+        found.batch_metadata = expected.batch_metadata;
+      }
+      EXPECT_EQ(difference(found, expected), "") << to_string(way);
+    }
+  }
+}
+
+TEST(IpcInputs, EveryWayGivesAllTypesInBothFormatsWithEveryCodec) {
+  std::signal(SIGPIPE, SIG_IGN);
+  const Folder folder;
+  uint64_t seed = 1;
+  for (const Codec codec : {Codec::kNone, Codec::kLz4Frame, Codec::kZstd}) {
+    for (const uint32_t alignment : {8U, 64U}) {
+      SCOPED_TRACE(std::string(frazil::to_string(codec)) + ", aligned to " + std::to_string(alignment) + ", seed " +
+                   std::to_string(seed));
+      MemoryPool pool;
+      IpcContents contents = batches_of_all_types(seed, pool);
+      const ipc::WriteOptions options = {.alignment = alignment, .codec = codec};
+      expect_every_way(folder.file(file_of(contents, pool, options)), contents, seed);
+      contents.file_metadata.clear();
+      expect_every_way(folder.file(stream_of(contents, pool, options)), contents, seed);
+      ++seed;
+    }
+  }
+}
+
+TEST(IpcInputs, EveryWayGivesTheSameOfEveryGoldFile) {
+  std::signal(SIGPIPE, SIG_IGN);
+  LocalFileSystem files;
+  size_t count = 0;
+  const fs::path gold = fs::path(FRAZIL_TEST_CORPORA) / "arrow-testing/data/arrow-ipc-stream/integration";
+  for (const auto& entry : fs::recursive_directory_iterator(gold)) {
+    if (entry.path().extension() != ".arrow_file" && entry.path().extension() != ".stream") continue;
+    SCOPED_TRACE(entry.path().string());
+    const std::shared_ptr<const InputFile> file = files.open_input(entry.path().string());
+    MemoryPool pool;
+    expect_every_way(file, read_ipc(Way::kString, file, pool), count);
+    ++count;
+  }
+  EXPECT_EQ(count, 182u);
+}
+
+// Memory need not begin where numbers may: a foreign buffer, a file inside of another.
+TEST(IpcInputs, UnalignedMemoryIsRead) {
+  MemoryPool pool;
+  IpcContents contents = batches_of_all_types(77, pool);
+  const Buffer file = file_of(contents, pool);
+  const Buffer stream = stream_of(contents, pool);
+  for (const size_t shift : {1U, 2U, 4U, 7U}) {
+    SCOPED_TRACE(shift);
+    const Buffer shifted_file = Buffer::from_string(std::string(shift, ' ') + std::string(file.text())).slice(shift);
+    ipc::FileReader file_reader(shifted_file, pool, {.validation = ipc::Validation::kFull});
+    EXPECT_EQ(difference(contents_of(file_reader), contents), "");
+    const Buffer shifted = Buffer::from_string(std::string(shift, ' ') + std::string(stream.text())).slice(shift);
+    ipc::StreamReader reader(shifted, pool, {.validation = ipc::Validation::kFull});
+    IpcContents found = contents_of(reader);
+    found.file_metadata = contents.file_metadata;
+    EXPECT_EQ(difference(found, contents), "");
+  }
+}
+
+}  // namespace
+}  // namespace frazil::testing

@@ -496,7 +496,9 @@ DataTypePtr run_end_encoded(Field run_ends, Field values) {
 
 Schema::Schema(std::vector<Field> fields, Metadata metadata)
     : fields_(std::move(fields)), metadata_(std::move(metadata)) {
-  for (const Field& field : fields_) require_type(field.type, message("column '{}'", field.name));
+  for (const Field& field : fields_) {
+    if (field.type == nullptr) require_type(field.type, message("column '{}'", field.name));
+  }
 }
 
 std::optional<size_t> Schema::index_of(std::string_view name) const {

@@ -30,7 +30,8 @@ class ArrayArena {
 
   // The next array, with nothing in it. Requires that there is room. What is put into it is only to be seen by others when
   // nothing is changed anymore.
-  Array& add() { return *new (arrays() + size_++) Array(); }
+  // Without (): its bytes are not zeroed before they are initialised.
+  Array& add() { return *new (arrays() + size_++) Array; }
   // Sets `out` to bytes of the body, which the arena keeps.
   void slice(const std::byte* data, size_t size, Buffer& out) { out = Buffer::adopt(data, size, body_.owner()); }
 

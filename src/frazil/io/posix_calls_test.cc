@@ -1,9 +1,13 @@
 #include "frazil/io/posix_calls.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <deque>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -78,6 +82,48 @@ TEST(PosixCalls, GoOnAfterShortAndInterruptedWrites) {
   script = {0};
   EXPECT_FALSE(write_fully(write, {reinterpret_cast<const std::byte*>(kContent.data()), kContent.size()}));
   EXPECT_EQ(errno, EIO);
+}
+
+TEST(PosixCalls, GoOnAfterShortAndInterruptedWritesOfPieces) {
+  // Cut at every byte, with empty pieces, and more of them than one call takes.
+  std::vector<std::string> parts = {"", "a", "", "bcd", "e"};
+  for (int i = 0; i < 600; ++i) parts.emplace_back(static_cast<size_t>(i % 3), static_cast<char>('f' + i % 20));
+  parts.emplace_back();
+  std::string expected;
+  std::vector<std::span<const std::byte>> pieces;
+  for (const std::string& part : parts) {
+    expected += part;
+    pieces.push_back(std::as_bytes(std::span(part)));
+  }
+  for (size_t most : {1, 2, 3, 7, 300, 10'000}) {
+    std::string written;
+    int calls = 0;
+    const auto write = [&](const iovec* vectors, int count) -> ssize_t {
+      if (++calls % 3 == 0) {
+        errno = EINTR;
+        return -1;
+      }
+      size_t left = most;
+      for (int i = 0; i < count; ++i) {
+        EXPECT_NE(vectors[i].iov_len, 0U);
+        const size_t taken = std::min(left, vectors[i].iov_len);
+        written.append(static_cast<const char*>(vectors[i].iov_base), taken);
+        left -= taken;
+      }
+      return static_cast<ssize_t>(most - left);
+    };
+    EXPECT_TRUE(write_pieces_fully(write, pieces));
+    EXPECT_EQ(written, expected) << most;
+  }
+  const auto fail = [](const iovec*, int) -> ssize_t {
+    errno = ENOSPC;
+    return -1;
+  };
+  EXPECT_FALSE(write_pieces_fully(fail, pieces));
+  EXPECT_EQ(errno, ENOSPC);
+  EXPECT_FALSE(write_pieces_fully([](const iovec*, int) -> ssize_t { return 0; }, pieces));
+  EXPECT_EQ(errno, EIO);
+  EXPECT_TRUE(write_pieces_fully(fail, {}));
 }
 
 TEST(PosixCalls, ReportAFullDevice) {

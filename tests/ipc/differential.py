@@ -50,11 +50,11 @@ class Library:
         reader = pa.RecordBatchReader._import_from_c(ctypes.addressof(stream))
         return reader.schema, list(reader)
 
-    def write(self, schema, batches, path, is_file, codec, alignment, dictionaries, savings):
+    def write(self, schema, batches, path, is_file, codec, alignment, dictionaries, savings, version4):
         stream = Stream()
         pa.RecordBatchReader.from_batches(schema, batches)._export_to_c(ctypes.addressof(stream))
         self.call("frazil_write", ctypes.byref(stream), path.encode(), int(is_file), CODECS[codec], alignment, dictionaries,
-                  savings)
+                  savings, int(version4))
 
 
 def pyarrow_read(path):
@@ -105,6 +105,7 @@ def check_writes(library, rng, schema, batches, path):
     for is_file in (False, True):
         options = {"codec": rng.choice(list(CODECS)), "alignment": rng.choice([8, 64]),
                    "dictionaries": rng.choice([-1, 1, 2] if is_file else [-1, 0, 1, 2]), "savings": rng.choice([0, 20])}
+        options["version4"] = options["codec"] == "none" and rng.random() < 0.3
         library.write(schema, batches, path, is_file, **options)
         difference = random_tables.difference(schema, batches, *pyarrow_read(path))
         if difference:

@@ -112,13 +112,14 @@ FRAZIL_TEST_EXPORT int frazil_read(const char* path, const char* input, uint64_t
 
 // `codec`: by its number in Codec; `dictionaries`: by that in DictionaryChanges, or -1. `savings`: in percent.
 FRAZIL_TEST_EXPORT int frazil_write(ArrowArrayStream* in, const char* path, int is_file, int codec, int alignment,
-                                    int dictionaries, int savings) {
+                                    int dictionaries, int savings, int version4) {
   return guarded([&] {
     const auto stream = import_stream(in, {.pool = &pool(), .validate_full = true});
     ipc::WriteOptions options;
     options.alignment = static_cast<uint32_t>(alignment);
     options.codec = static_cast<Codec>(codec);
     options.min_space_savings = savings / 100.0;
+    options.metadata_v4 = version4 != 0;
     if (dictionaries >= 0) options.dictionaries = static_cast<ipc::DictionaryChanges>(dictionaries);
     auto sink = output_file_sink(LocalFileSystem().open_output(path), {.if_exists = OutputFile::IfExists::kReplace});
     std::unique_ptr<ipc::BatchWriter> writer;

@@ -63,7 +63,7 @@ class Batch {
     if (column.node_count > nodes_.size() - next_node_) throw_too_few_nodes();
     next_node_ += column.node_count;
     uint64_t count = column.buffer_count;
-    if (message_.is_version4()) count += column.union_count;
+    if (message_.is_version4()) count += column.version4_count;
     for (uint32_t i = 0; i < column.view_count; ++i) count += variadic_count();
     buffers_.skip(count);
   }
@@ -145,7 +145,7 @@ class Batch {
         break;
       case Layout::kRunEnd:
         check_implicit(length);
-        array.null_count = 0;
+        version4_validity(array);
         children(plan, array);
         check_runs(array);
         break;
@@ -193,13 +193,18 @@ class Batch {
     for (Buffer& buffer : array.variadic_buffers) buffers_.next(arena, 0, 1, ByteOrder::kNone, buffer);
   }
 
-  // Unions had validity of their own in version 4; what it said beside their children's is lost to all others.
-  void type_ids(ArrayArena& arena, Array& array) {
+  // All but null had validity in version 4; what it said of unions beside their children's is lost to all others. Arrow C++
+  // keeps to that with run ends, which came later.
+  void version4_validity(Array& array) {
     if (message_.is_version4() && buffers_.pass_and_measure() > 0 && array.null_count > 0) {
-      throw_error(ErrorKind::kUnsupported, "a union with {} nulls of its own (metadata of version 4) is not read",
-                  array.null_count);
+      throw_error(ErrorKind::kUnsupported, "a {} with {} nulls of its own (metadata of version 4) is not read",
+                  to_string(array.type->id()), array.null_count);
     }
     array.null_count = 0;
+  }
+
+  void type_ids(ArrayArena& arena, Array& array) {
+    version4_validity(array);
     buffers_.next(arena, static_cast<uint64_t>(array.length), 1, ByteOrder::kNone, array.buffers[0]);
   }
 
@@ -381,7 +386,7 @@ void BatchDecoder::wanted_ranges(const Message& message, std::vector<ByteRange>&
   size_t view = 0;
   const auto buffers_of = [&](const PlannedColumn& column) {
     uint64_t count = column.buffer_count;
-    if (message.is_version4()) count += column.union_count;
+    if (message.is_version4()) count += column.version4_count;
     for (uint32_t i = 0; i < column.view_count; ++i, ++view) {
       const int64_t more = view < variadic.size() ? variadic.scalar<int64_t>(view) : -1;
       if (more < 0 || static_cast<uint64_t>(more) > places.size()) {

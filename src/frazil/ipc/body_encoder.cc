@@ -140,7 +140,7 @@ void BodyEncoder::add(const Array& array, int64_t from, int64_t count) {
       for (const ArrayPtr& child : array.children) add(*child, begin, count);
       return;
     case Layout::kSparseUnion:
-      // Until V4 unions had a validity buffer; one without bytes says that nothing is null.
+      // Until V4 all but null had a validity buffer; one without bytes says that nothing is null.
       if (options_.metadata_v4) add_buffer({});
       add_values(array, 0, begin, count, 1);
       for (const ArrayPtr& child : array.children) add(*child, begin, count);
@@ -149,6 +149,7 @@ void BodyEncoder::add(const Array& array, int64_t from, int64_t count) {
       if (options_.metadata_v4) add_buffer({});
       return add_dense_union(array, begin, count);
     case Layout::kRunEnd:
+      if (options_.metadata_v4) add_buffer({});
       return add_runs(array, begin, count);
   }
 }

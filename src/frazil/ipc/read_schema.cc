@@ -58,7 +58,9 @@ class Planner {
     node.child_count = static_cast<uint32_t>(type->children().size());
     switch (node.layout) {
       case Layout::kNull:
+        break;
       case Layout::kRunEnd:
+        column.version4_count += 1;
         break;
       case Layout::kFixedSizeList:
       case Layout::kStruct:
@@ -92,13 +94,13 @@ class Planner {
         break;
       case Layout::kSparseUnion:
         column.buffer_count += 1;
-        column.union_count += 1;
+        column.version4_count += 1;
         break;
       case Layout::kDenseUnion:
         node.width = sizeof(int32_t);
         node.order = ByteOrder::k4;
         column.buffer_count += 2;
-        column.union_count += 1;
+        column.version4_count += 1;
         break;
     }
     if (node.layout == Layout::kDictionary) node.dictionary = add_dictionary(type->value_type());

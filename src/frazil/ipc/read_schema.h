@@ -33,9 +33,9 @@ struct PlannedNode {
 // What a column takes of a batch, nodes below it included.
 struct PlannedColumn {
   uint32_t node_count = 0;
-  uint32_t buffer_count = 0;  // with metadata of version 5, without the data of views
-  uint32_t union_count = 0;   // unions have a buffer more in version 4
-  uint32_t view_count = 0;    // each takes one of the variadic counts
+  uint32_t buffer_count = 0;    // with metadata of version 5, without the data of views
+  uint32_t version4_count = 0;  // buffers more in version 4: validity of unions and run ends
+  uint32_t view_count = 0;      // each takes one of the variadic counts
 };
 
 struct BatchPlan {

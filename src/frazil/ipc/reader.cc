@@ -13,9 +13,9 @@
 namespace frazil::ipc {
 namespace {
 
-class FileStream final : public BatchStream {
+class FileBatches final : public Reader {
  public:
-  explicit FileStream(FileReader reader) : reader_(std::move(reader)) {}
+  explicit FileBatches(FileReader reader) : reader_(std::move(reader)) {}
 
   const SchemaPtr& schema() const override { return reader_.schema(); }
   std::optional<RecordBatch> next() override {
@@ -23,11 +23,30 @@ class FileStream final : public BatchStream {
     return reader_.batch(next_++);
   }
   void close() noexcept override { closed_.store(true, std::memory_order_relaxed); }
+  Format format() const override { return Format::kFile; }
+  Metadata custom_metadata() const override { return next_ == 0 ? Metadata() : reader_.batch_metadata(next_ - 1); }
+  Metadata file_metadata() const override { return reader_.metadata(); }
 
  private:
-  FileReader reader_;
+  mutable FileReader reader_;  // looks a message up again
   size_t next_ = 0;
   std::atomic<bool> closed_ = false;
+};
+
+class StreamBatches final : public Reader {
+ public:
+  template <typename Input>
+  StreamBatches(Input input, MemoryPool& pool, ReadOptions options)
+      : reader_(std::move(input), pool, std::move(options)) {}
+  const SchemaPtr& schema() const override { return reader_.schema(); }
+  std::optional<RecordBatch> next() override { return reader_.next(); }
+  void close() noexcept override { reader_.close(); }
+  Format format() const override { return Format::kStream; }
+  Metadata custom_metadata() const override { return reader_.custom_metadata(); }
+  Metadata file_metadata() const override { return {}; }
+
+ private:
+  StreamReader reader_;
 };
 
 // A source of which the beginning was read.
@@ -87,11 +106,11 @@ Format detect_format(std::span<const std::byte> beginning) {
   return Format::kStream;
 }
 
-std::unique_ptr<BatchStream> batches_of(FileReader reader) {
-  return std::make_unique<FileStream>(std::move(reader));
+std::unique_ptr<Reader> batches_of(FileReader reader) {
+  return std::make_unique<FileBatches>(std::move(reader));
 }
 
-std::unique_ptr<BatchStream> open(Buffer bytes, MemoryPool& pool, ReadOptions options) {
+std::unique_ptr<Reader> open(Buffer bytes, MemoryPool& pool, ReadOptions options) {
   switch (detect_format(bytes.span())) {
     case Format::kFile:
       return batches_of(FileReader(std::move(bytes), pool, std::move(options)));
@@ -100,10 +119,10 @@ std::unique_ptr<BatchStream> open(Buffer bytes, MemoryPool& pool, ReadOptions op
     case Format::kStream:
       break;
   }
-  return std::make_unique<StreamReader>(std::move(bytes), pool, std::move(options));
+  return std::make_unique<StreamBatches>(std::move(bytes), pool, std::move(options));
 }
 
-std::unique_ptr<BatchStream> open(std::shared_ptr<const InputFile> file, MemoryPool& pool, ReadOptions options) {
+std::unique_ptr<Reader> open(std::shared_ptr<const InputFile> file, MemoryPool& pool, ReadOptions options) {
   std::array<std::byte, kMagicBytes> beginning;
   const size_t size = std::min<uint64_t>(beginning.size(), file->size());
   file->read_at(0, std::span(beginning).first(size));
@@ -116,7 +135,7 @@ std::unique_ptr<BatchStream> open(std::shared_ptr<const InputFile> file, MemoryP
   return open(file_source(std::move(file)), pool, std::move(options));
 }
 
-std::unique_ptr<BatchStream> open(std::unique_ptr<ByteSource> source, MemoryPool& pool, ReadOptions options) {
+std::unique_ptr<Reader> open(std::unique_ptr<ByteSource> source, MemoryPool& pool, ReadOptions options) {
   std::array<std::byte, kMagicBytes> beginning;
   size_t size = 0;
   while (size < beginning.size()) {
@@ -128,7 +147,7 @@ std::unique_ptr<BatchStream> open(std::unique_ptr<ByteSource> source, MemoryPool
   const Format format = detect_format(read);
   const std::string name = source->name();
   auto resumed = std::make_unique<ResumedSource>(read, std::move(source));
-  if (format == Format::kStream) return std::make_unique<StreamReader>(std::move(resumed), pool, std::move(options));
+  if (format == Format::kStream) return std::make_unique<StreamBatches>(std::move(resumed), pool, std::move(options));
   try {
     return open(read_all(*resumed, pool), pool, std::move(options));
   } catch (Error& error) {

@@ -26,13 +26,23 @@ enum class Format : uint8_t {
 // says what is wrong with it.
 Format detect_format(std::span<const std::byte> beginning);
 
-// Batches in order, of a file or a stream. Errors as those of FileReader and StreamReader.
-std::unique_ptr<BatchStream> open(Buffer bytes, MemoryPool& pool, ReadOptions options = {});
-std::unique_ptr<BatchStream> open(std::shared_ptr<const InputFile> file, MemoryPool& pool, ReadOptions options = {});
+// Batches in order, whichever the format.
+class Reader : public BatchStream {
+ public:
+  virtual Format format() const = 0;
+  // Custom metadata of the message of the last batch.
+  virtual Metadata custom_metadata() const = 0;
+  // Custom metadata of a file's footer.
+  virtual Metadata file_metadata() const = 0;
+};
+
+// Errors as those of FileReader and StreamReader.
+std::unique_ptr<Reader> open(Buffer bytes, MemoryPool& pool, ReadOptions options = {});
+std::unique_ptr<Reader> open(std::shared_ptr<const InputFile> file, MemoryPool& pool, ReadOptions options = {});
 // A file is read to its end before it is opened, into the pool: only its footer tells what is in it.
-std::unique_ptr<BatchStream> open(std::unique_ptr<ByteSource> source, MemoryPool& pool, ReadOptions options = {});
+std::unique_ptr<Reader> open(std::unique_ptr<ByteSource> source, MemoryPool& pool, ReadOptions options = {});
 
 // The batches of a file in order.
-std::unique_ptr<BatchStream> batches_of(FileReader reader);
+std::unique_ptr<Reader> batches_of(FileReader reader);
 
 }  // namespace frazil::ipc

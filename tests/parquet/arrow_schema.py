@@ -1,10 +1,11 @@
 """The Arrow schema that pyarrow leaves in a Parquet file: FileReader restores of it what pyarrow does.
 
-Usage: arrow_schema.py DUMP_PROGRAM
+Usage: arrow_schema.py DUMP_PROGRAM REWRITE_PROGRAM
 
 Each type is a file of one column, read by pyarrow and by frazil_parquet_dump --arrow; types, metadata and rows are equal,
-but for the differences listed in KEPT, where the plain Parquet reading stays. Then the schema is damaged: every file is
-read as if it had none.
+but for the differences listed in KEPT, where the plain Parquet reading stays. Then frazil_parquet_rewrite --arrow-schema
+writes what it read with a schema of its own, from which pyarrow restores the same types, metadata and values. Then the
+schema is damaged: every file is read as if it had none.
 """
 import base64
 import datetime
@@ -115,6 +116,22 @@ def check_case(program, field, cells, folder):
     return None
 
 
+def check_written(program, field, cells, folder):
+    """What FileWriter leaves in the footer restores for pyarrow what pyarrow's own schema does."""
+    path, again = os.path.join(folder, "c.parquet"), os.path.join(folder, "again.parquet")
+    schema = pa.schema([field], metadata={"origin": "test"})
+    pq.write_table(pa.table([pa.array(cells, field.type)], schema=schema), path)
+    subprocess.run([program, "--arrow-schema", path, again], capture_output=True, timeout=60, check=True)
+    theirs, ours = pq.read_table(path), pq.read_table(again)
+    if text_of(ours.schema.field(0).type) != KEPT.get(str(theirs.schema.field(0).type), text_of(theirs.schema.field(0).type)):
+        return f"{field.type}: pyarrow restores {ours.schema.field(0).type}"
+    if restored_metadata(ours.schema.field(0)) != restored_metadata(theirs.schema.field(0)):
+        return f"{field.type}: metadata {ours.schema.field(0).metadata}"
+    if ours.schema.metadata != theirs.schema.metadata or ours.to_pylist() != theirs.to_pylist():
+        return f"{field.type}: {ours.schema.metadata} {ours.to_pylist()}"
+    return None
+
+
 def check_damage(program, folder):
     """Wrong schemas say nothing: neither errors nor other rows."""
     plain = pa.table({"t": ["a", "b"], "n": pa.array([1, 2], pa.int64())})
@@ -138,10 +155,11 @@ def check_damage(program, folder):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 3:
         sys.exit(__doc__)
     with tempfile.TemporaryDirectory() as folder:
         problems = [check_case(sys.argv[1], field, cells, folder) for field, cells in cases()]
+        problems += [check_written(sys.argv[2], field, cells, folder) for field, cells in cases()]
         problems.append(check_damage(sys.argv[1], folder))
     problems = [problem for problem in problems if problem]
     print("\n".join(problems) or "equal")

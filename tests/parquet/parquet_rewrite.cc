@@ -9,6 +9,7 @@
 //   --no-statistics --no-page-index --checksums --bloom (all columns that can) --cut N (bytes of bounds)
 //   --sorted-by PATH              recorded, not done
 //   --key-value KEY VALUE         --views: text and bytes are handed over as views
+//   --arrow-schema                columns are as the Arrow schema in the file has them, and it is written again
 //
 // Prints one JSON line, {"rows":N,"bytes":N,"row_groups":[OFFSET...],"leaves":[{"path":..,"id":..,"bytes":..,"values":..,
 // "nulls":..,"nans":..,"min":HEX,"max":HEX,"exact":[..]}...],"peak":BYTES}, or {"error":TEXT,"kind":KIND,"stage":"read"|"write"}
@@ -45,6 +46,7 @@ struct Options {
   bool bloom = false;
   bool variants = false;
   bool views = false;
+  bool arrow_schema = false;
   int64_t batch_rows = 65536;
   std::vector<std::string> paths;
 };
@@ -116,6 +118,8 @@ Options parse(int argc, char** argv) {
       options.variants = true;
     } else if (name == "--views") {
       options.views = true;
+    } else if (name == "--arrow-schema") {
+      options.arrow_schema = options.writer.embed_arrow_schema = true;
     } else if (name.starts_with("--")) {
       throw_error(ErrorKind::kInvalidArgument, "option '{}'", name);
     } else {
@@ -199,9 +203,9 @@ void rewrite(const Options& options) {
   if (options.views) ask_for_views(columns);
   std::optional<BatchReader> stored;
   std::optional<FileReader> whole;
-  if (options.variants) {
+  if (options.variants || options.arrow_schema) {
     FileReaderOptions read;
-    read.columns = columns;
+    if (options.variants) read.columns = columns;
     read.batch_rows = options.batch_rows;
     read.metadata = metadata;
     whole.emplace(file, read, pool);

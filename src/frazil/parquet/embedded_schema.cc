@@ -7,6 +7,8 @@
 
 #include "frazil/base/base64.h"
 #include "frazil/base/error.h"
+#include "frazil/ipc/schema_writer.h"
+#include "frazil/memory/memory_pool.h"
 #include "frazil/parquet/dictionary_columns.h"
 #include "frazil/parquet/schema.h"
 
@@ -14,7 +16,6 @@ namespace frazil::parquet {
 
 namespace {
 
-constexpr std::string_view kKey = "ARROW:schema";
 constexpr std::string_view kExtensionPrefix = "ARROW:extension:";
 
 // What the Arrow schema has for the nodes of one top-level column. A repeated node without annotation stands for a list and
@@ -127,8 +128,14 @@ struct TopLevel {
 
 }  // namespace
 
+std::string embedded_schema_text(const Schema& schema) {
+  MemoryPool pool;  // a few KiB, given back at once
+  const Buffer message = ipc::schema_message(schema, pool);
+  return encode_base64(message.span());
+}
+
 std::optional<EmbeddedSchema> EmbeddedSchema::of(const FileMetadata& metadata) {
-  const std::optional<std::string_view> text = metadata.find_key_value(kKey);
+  const std::optional<std::string_view> text = metadata.find_key_value(kEmbeddedSchemaKey);
   if (!text) return std::nullopt;
   std::optional<std::string> decoded = decode_base64(*text);
   if (!decoded) return std::nullopt;

@@ -32,6 +32,11 @@
 
 namespace frazil::parquet {
 
+inline constexpr std::string_view kEmbeddedSchemaKey = "ARROW:schema";
+
+// The value of that key. Throws Error(kUnsupported) for what a schema message cannot say.
+std::string embedded_schema_text(const Schema& schema);
+
 class EmbeddedSchema {
  public:
   // Row groups that are read, if dictionaries are wanted.

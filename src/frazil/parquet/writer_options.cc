@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "frazil/base/error.h"
+#include "frazil/parquet/embedded_schema.h"
 
 namespace frazil::parquet {
 
@@ -128,6 +129,7 @@ ChunkOptions resolve(const ChunkOptions& all, const ColumnOptions& column) {
   if (column.encoding) options.encoding = column.encoding;
   if (column.dictionary) options.dictionary = *column.dictionary;
   if (column.statistics) options.statistics = *column.statistics;
+  if (column.statistics_length) options.statistics_length = *column.statistics_length;
   if (column.bloom_filter) options.bloom_filter = *column.bloom_filter;
   if (column.bloom_ndv) options.bloom_ndv = *column.bloom_ndv;
   if (column.bloom_fpp) options.bloom_fpp = *column.bloom_fpp;
@@ -153,6 +155,9 @@ WritePlan::WritePlan(SchemaPtr arrow_schema, WriterOptions options)
                 options_.row_group_rows);
   }
   if (options_.created_by.empty()) options_.created_by = "frazil version " FRAZIL_VERSION;
+  if (options_.embed_arrow_schema && !find_metadata(options_.key_values, kEmbeddedSchemaKey)) {
+    options_.key_values.emplace_back(kEmbeddedSchemaKey, embedded_schema_text(*schema_.arrow_schema()));
+  }
   chunk_options_.assign(schema_.leaves().size(), options_.columns);
   for (const ColumnOptions& column : options_.overrides) {
     const std::optional<size_t> leaf = schema_.find_leaf(column.path);

@@ -26,6 +26,7 @@ struct ColumnOptions {
   std::optional<Encoding> encoding = std::nullopt;
   std::optional<bool> dictionary = std::nullopt;
   std::optional<bool> statistics = std::nullopt;
+  std::optional<size_t> statistics_length = std::nullopt;
   std::optional<bool> bloom_filter = std::nullopt;
   std::optional<uint64_t> bloom_ndv = std::nullopt;
   std::optional<double> bloom_fpp = std::nullopt;
@@ -46,6 +47,9 @@ struct WriterOptions {
   bool page_index = true;
   std::vector<SortingColumn> sorting_columns = {};
   Metadata key_values = {};
+  // The Arrow schema among them (embedded_schema.h), so that readers restore what Parquet has no word for: dictionaries, large and
+  // view forms, time zones, durations, extensions, metadata. A key of that name in `key_values` stands.
+  bool embed_arrow_schema = false;
   std::string created_by = {};  // empty: "frazil version X"
 };
 

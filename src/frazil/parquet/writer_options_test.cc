@@ -7,7 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "frazil/base/base64.h"
 #include "frazil/base/error.h"
+#include "frazil/ipc/schema_message.h"
 
 namespace frazil::parquet {
 namespace {
@@ -138,6 +140,17 @@ TEST(WritePlan, FindsColumnsByTheirPathInTheFileAndInIceberg) {
   EXPECT_EQ(plan.chunk_options()[2].level, std::nullopt);  // 7 was one of zstd
   EXPECT_THAT(plan.sorting_leaves(), ::testing::ElementsAre(1));
   EXPECT_THAT(plan.options().created_by, ::testing::StartsWith("frazil version "));
+}
+
+TEST(WritePlan, EmbedsTheArrowSchemaWhereItIsAskedTo) {
+  EXPECT_THAT(WritePlan(nested_schema(), {}).options().key_values, ::testing::IsEmpty());
+  const WritePlan plan(nested_schema(), {.key_values = {{"a", "b"}}, .embed_arrow_schema = true});
+  ASSERT_EQ(plan.options().key_values.size(), 2U);
+  EXPECT_EQ(plan.options().key_values[1].first, "ARROW:schema");
+  const std::string bytes = decode_base64(plan.options().key_values[1].second).value();
+  EXPECT_TRUE(ipc::SchemaMessage(std::as_bytes(std::span(bytes))).schema()->equals(*nested_schema(), true));
+  const WriterOptions given{.key_values = {{"ARROW:schema", "given"}}, .embed_arrow_schema = true};
+  EXPECT_EQ(WritePlan(nested_schema(), given).options().key_values, given.key_values);
 }
 
 TEST(WritePlan, RefusesColumnsThatAreNotThere) {

@@ -20,6 +20,8 @@ class ArrayArena {
   ArrayArena(const ArrayArena&) = delete;
   ArrayArena& operator=(const ArrayArena&) = delete;
   ~ArrayArena() {
+    // Then no destructor has anything to do.
+    if (is_plain_) return;
     for (size_t i = 0; i < size_; ++i) {
       Array& array = arrays()[i];
       for (Buffer& buffer : array.buffers) end_slice(buffer);
@@ -28,12 +30,19 @@ class ArrayArena {
     }
   }
 
-  // The next array, with nothing in it. Requires that there is room. What is put into it is only to be seen by others when
-  // nothing is changed anymore.
-  // Without (): its bytes are not zeroed before they are initialised.
-  Array& add() { return *new (arrays() + size_++) Array; }
+  // The next array, with nothing but its type in it. Requires that there is room. What is put into it is only to be seen by
+  // others when nothing is changed anymore.
+  Array& add(const DataTypePtr& type) {
+    // Without (): its bytes are not zeroed before they are initialised.
+    Array& array = *new (arrays() + size_++) Array;
+    array.type = type;
+    if (type.use_count() != 0) is_plain_ = false;
+    return array;
+  }
   // Sets `out` to bytes of the body, which the arena keeps.
   void slice(const std::byte* data, size_t size, Buffer& out) { out = Buffer::adopt(data, size, body_.owner()); }
+  // Something is put into an array that has an owner of its own: children, a dictionary, a buffer that is no slice.
+  void keep_others() { is_plain_ = false; }
 
  private:
   Array* arrays() { return memory_.as<Array>(); }
@@ -43,6 +52,7 @@ class ArrayArena {
 
   MutableBuffer memory_;
   size_t size_ = 0;
+  bool is_plain_ = true;  // types that are not counted and slices of the body are all there is in the arrays
   Buffer body_;
 };
 

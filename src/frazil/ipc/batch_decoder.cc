@@ -78,8 +78,7 @@ class Batch {
     if (length < 0 || null_count < kUnknownNullCount || null_count > length) throw_node(length, null_count);
     ++next_node_;
     ArrayArena& arena = *arenas_[plan.level];
-    Array& array = arena.add();
-    array.type = *plan.type;
+    Array& array = arena.add(*plan.type);
     array.length = length;
     array.null_count = null_count;
     switch (plan.layout) {
@@ -141,6 +140,7 @@ class Batch {
       case Layout::kDictionary:
         validity(arena, array);
         values(arena, plan, bytes_of(length, plan.width), array);
+        arena.keep_others();
         array.dictionary = decoder_.dictionary(plan.dictionary, array.null_count == length);
         break;
       case Layout::kRunEnd:
@@ -189,6 +189,7 @@ class Batch {
   }
 
   void view_data(ArrayArena& arena, Array& array) {
+    arena.keep_others();
     array.variadic_buffers.resize(static_cast<size_t>(variadic_count()));
     for (Buffer& buffer : array.variadic_buffers) buffers_.next(arena, 0, 1, ByteOrder::kNone, buffer);
   }
@@ -209,6 +210,7 @@ class Batch {
   }
 
   void children(const PlannedNode& plan, Array& array) {
+    arenas_[plan.level]->keep_others();
     array.children.reserve(plan.child_count);
     for (uint32_t i = 0; i < plan.child_count; ++i) {
       Array& child = node();

@@ -97,6 +97,7 @@ MutableBuffer BodyBuffers::decompress(const Place& place, uint64_t size, std::sp
 
 void BodyBuffers::changed(ArrayArena& arena, const Place& place, uint64_t needed, size_t alignment, ByteOrder order,
                           Buffer& out) {
+  arena.keep_others();
   Buffer stored;
   if (body_.is_whole) {
     stored = body_.whole.slice(static_cast<size_t>(place.offset), static_cast<size_t>(place.length));

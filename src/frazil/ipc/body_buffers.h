@@ -63,6 +63,7 @@ class BodyBuffers {
     if (place.length == 0) return;
     const std::byte* data = body_.whole.data() + place.offset;
     if ((reinterpret_cast<uintptr_t>(data) & (alignment - 1)) != 0) {
+      arena.keep_others();
       out = changes_.pool.copy({data, static_cast<size_t>(place.length)});
     } else {
       arena.slice(data, static_cast<size_t>(place.length), out);

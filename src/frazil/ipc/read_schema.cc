@@ -25,8 +25,8 @@ ByteOrder order_of_width(uint32_t width) {
   }
 }
 
-ByteOrder order_of(const DataType& type, uint32_t width) {
-  switch (type.id()) {
+ByteOrder order_of(TypeId id, uint32_t width) {
+  switch (id) {
     case TypeId::kFixedSizeBinary:
       return ByteOrder::kNone;
     case TypeId::kIntervalDayTime:
@@ -36,6 +36,68 @@ ByteOrder order_of(const DataType& type, uint32_t width) {
     default:
       return order_of_width(width);
   }
+}
+
+// What one array takes of a batch, as far as its type's own parameters decide.
+struct Part {
+  PlannedNode node;
+  PlannedColumn takes{.node_count = 1};
+};
+
+Part part_of(const DataType& type) {
+  Part part;
+  PlannedNode& node = part.node;
+  PlannedColumn& takes = part.takes;
+  node.layout = layout_of(type.id());
+  node.alignment = static_cast<uint8_t>(values_alignment(type));
+  switch (node.layout) {
+    case Layout::kNull:
+      break;
+    case Layout::kRunEnd:
+      takes.version4_count = 1;
+      break;
+    case Layout::kFixedSizeList:
+    case Layout::kStruct:
+      takes.buffer_count = 1;
+      break;
+    case Layout::kBool:
+      takes.buffer_count = 2;
+      break;
+    case Layout::kFixedWidth:
+    case Layout::kDictionary:
+      node.width = static_cast<uint32_t>(type.byte_width());
+      node.order = order_of(type.id(), node.width);
+      takes.buffer_count = 2;
+      break;
+    case Layout::kBytes:
+    case Layout::kListView:
+      node.width = static_cast<uint32_t>(offset_width(type.id()));
+      node.order = order_of_width(node.width);
+      takes.buffer_count = 3;
+      break;
+    case Layout::kList:
+      node.width = static_cast<uint32_t>(offset_width(type.id()));
+      node.order = order_of_width(node.width);
+      takes.buffer_count = 2;
+      break;
+    case Layout::kView:
+      node.width = sizeof(BinaryView);
+      node.order = ByteOrder::kView;
+      takes.buffer_count = 2;
+      takes.view_count = 1;
+      break;
+    case Layout::kSparseUnion:
+      takes.buffer_count = 1;
+      takes.version4_count = 1;
+      break;
+    case Layout::kDenseUnion:
+      node.width = sizeof(int32_t);
+      node.order = ByteOrder::k4;
+      takes.buffer_count = 2;
+      takes.version4_count = 1;
+      break;
+  }
+  return part;
 }
 
 class Planner {
@@ -50,61 +112,20 @@ class Planner {
 
  private:
   void add_node(BatchPlan& plan, PlannedColumn& column, const DataTypePtr& type, uint8_t level) {
-    PlannedNode node;
-    node.type = &type;
-    node.layout = layout_of(type->id());
-    node.level = level;
-    node.alignment = static_cast<uint8_t>(values_alignment(*type));
-    node.child_count = static_cast<uint32_t>(type->children().size());
-    switch (node.layout) {
-      case Layout::kNull:
-        break;
-      case Layout::kRunEnd:
-        column.version4_count += 1;
-        break;
-      case Layout::kFixedSizeList:
-      case Layout::kStruct:
-        column.buffer_count += 1;
-        break;
-      case Layout::kBool:
-        column.buffer_count += 2;
-        break;
-      case Layout::kFixedWidth:
-      case Layout::kDictionary:
-        node.width = static_cast<uint32_t>(type->byte_width());
-        node.order = order_of(*type, node.width);
-        column.buffer_count += 2;
-        break;
-      case Layout::kBytes:
-      case Layout::kListView:
-        node.width = static_cast<uint32_t>(offset_width(type->id()));
-        node.order = order_of_width(node.width);
-        column.buffer_count += 3;
-        break;
-      case Layout::kList:
-        node.width = static_cast<uint32_t>(offset_width(type->id()));
-        node.order = order_of_width(node.width);
-        column.buffer_count += 2;
-        break;
-      case Layout::kView:
-        node.width = sizeof(BinaryView);
-        node.order = ByteOrder::kView;
-        column.buffer_count += 2;
-        column.view_count += 1;
-        break;
-      case Layout::kSparseUnion:
-        column.buffer_count += 1;
-        column.version4_count += 1;
-        break;
-      case Layout::kDenseUnion:
-        node.width = sizeof(int32_t);
-        node.order = ByteOrder::k4;
-        column.buffer_count += 2;
-        column.version4_count += 1;
-        break;
+    // Columns of the same type come together, and types without parameters are one object.
+    if (type.get() != last_type_) {
+      last_part_ = part_of(*type);
+      last_type_ = type.get();
     }
+    PlannedNode node = last_part_.node;
+    node.type = &type;
+    node.level = level;
+    node.child_count = static_cast<uint32_t>(type->children().size());
+    column.node_count += last_part_.takes.node_count;
+    column.buffer_count += last_part_.takes.buffer_count;
+    column.version4_count += last_part_.takes.version4_count;
+    column.view_count += last_part_.takes.view_count;
     if (node.layout == Layout::kDictionary) node.dictionary = add_dictionary(type->value_type());
-    column.node_count += 1;
     plan.nodes.push_back(node);
     if (plan.level_sizes.size() <= level) plan.level_sizes.resize(size_t{level} + 1);
     ++plan.level_sizes[level];
@@ -133,6 +154,8 @@ class Planner {
   ReadSchema& schema_;
   const std::vector<int64_t>& ids_;
   size_t next_id_ = 0;
+  const DataType* last_type_ = nullptr;
+  Part last_part_;
 };
 
 void want(const ReadSchema& schema, const PlannedNode* first, size_t count, std::vector<bool>& wanted) {

@@ -191,6 +191,11 @@ class ChunkEncoder::Impl {
            (bloom_ ? bloom_->memory_bytes() : 0);
   }
   size_t encoded_bytes_estimate() const;
+  void shrink() {
+    values_.shrink();
+    numbers_.shrink();
+    levels_.shrink();
+  }
   const LeafDescription& leaf() const { return *leaf_; }
 
  private:
@@ -242,6 +247,7 @@ class ChunkEncoder::Impl {
   size_t dictionary_bytes() const { return dictionary_ ? dictionary_->plain_bytes() : 0; }
   void bound_numbers(BoundsBuilder& bounds, EncoderScratch::Parts& scratch);
   void count_encoding(PageType type, Encoding encoding);
+  void count_levels(EncodedPage& page);
   bool dictionary_is_wanted() const {
     return options_.encoding == Encoding::kPlainDictionary || options_.encoding == Encoding::kRleDictionary;
   }
@@ -845,6 +851,18 @@ void ChunkEncoder::Impl::count_encoding(PageType type, Encoding encoding) {
   encoding_stats_.push_back({type, encoding, 1});
 }
 
+void ChunkEncoder::Impl::count_levels(EncodedPage& page) {
+  if (!options_.page_histograms) return levels_.count(repetition_histogram_, definition_histogram_);
+  page.repetition_histogram.resize(repetition_histogram_.size());
+  page.definition_histogram.resize(definition_histogram_.size());
+  levels_.count(page.repetition_histogram, page.definition_histogram);
+  const auto add = [](std::vector<int64_t>& sums, const std::vector<int64_t>& counts) {
+    for (size_t level = 0; level < sums.size(); ++level) sums[level] += counts[level];
+  };
+  add(repetition_histogram_, page.repetition_histogram);
+  add(definition_histogram_, page.definition_histogram);
+}
+
 void ChunkEncoder::Impl::end_page(const PageView& view, EncoderScratch::Parts& scratch) {
   PageView values = view;
   if (mode_ == Mode::kUndecided) decide(values, scratch);
@@ -920,7 +938,7 @@ void ChunkEncoder::Impl::end_page(const PageView& view, EncoderScratch::Parts& s
     has_page_of_nans_ = has_page_of_nans_ || (value_count > 0 && !page.bounds);
   }
   chunk_bounds_.add(bounds);
-  levels_.count(repetition_histogram_, definition_histogram_);
+  count_levels(page);
   chunk_rows_ += rows_;
   chunk_entries_ += static_cast<int64_t>(levels_.size());
   chunk_nulls_ += static_cast<int64_t>(levels_.null_count());
@@ -1053,6 +1071,9 @@ size_t ChunkEncoder::buffered_bytes() const {
 }
 size_t ChunkEncoder::encoded_bytes_estimate() const {
   return impl_->encoded_bytes_estimate();
+}
+void ChunkEncoder::shrink() {
+  impl_->shrink();
 }
 
 }  // namespace frazil::parquet

@@ -46,6 +46,7 @@ struct ChunkOptions {
   bool statistics = true;                 // bounds, of the chunk and of pages; counts are always there
   size_t statistics_length = 64;          // bounds of BYTE_ARRAY are cut to so many
   size_t column_index_length = 64;        // bytes. 0: never
+  bool page_histograms = false;           // levels counted a page too, in the column index
   bool bloom_filter = false;
   uint64_t bloom_ndv = 0;  // distinct values to make room for; 0: those that are there
   double bloom_fpp = 0.01;
@@ -92,6 +93,9 @@ struct EncodedPage {
   std::optional<ValueBounds> bounds;
   int64_t null_count = 0;
   int64_t nan_count = 0;  // of floats
+  // As SizeStatistics has them, if they were asked for.
+  std::vector<int64_t> repetition_histogram;
+  std::vector<int64_t> definition_histogram;
 };
 
 // parquet.thrift, GeospatialStatistics.
@@ -165,6 +169,8 @@ class ChunkEncoder {
   int64_t row_count() const;
   // What it holds of the pool: finished pages and the open one.
   size_t buffered_bytes() const;
+  // Gives back what the open page does not need: before rows are waited for, with many encoders.
+  void shrink();
   // Finished pages, and a guess for the open one: what finish() will give.
   size_t encoded_bytes_estimate() const;
 

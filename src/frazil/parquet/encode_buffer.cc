@@ -13,4 +13,14 @@ void EncodeBuffer::grow(size_t count) {
   block_ = std::move(larger);
 }
 
+void EncodeBuffer::shrink() {
+  constexpr size_t kLargeBytes = size_t{16} << 10;
+  if (block_.size() <= kLargeBytes || size_ > block_.size() / 4) return;
+  if (size_ == 0) return release();
+  MutableBuffer smaller = pool_->allocate(size_);
+  smaller.set_size(smaller.capacity());
+  std::memcpy(smaller.data(), block_.data(), size_);
+  block_ = std::move(smaller);
+}
+
 }  // namespace frazil::parquet

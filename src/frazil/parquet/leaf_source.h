@@ -34,6 +34,11 @@ struct PageValues {
   void clear();
   void append(std::string_view value);  // to bytes
   size_t capacity() const { return fixed.capacity() + offsets.capacity() + bytes.capacity(); }
+  void shrink() {
+    fixed.shrink();
+    offsets.shrink();
+    bytes.shrink();
+  }
 };
 
 // Bytes of a value; BOOLEAN: 1, as FixedValues has it; BYTE_ARRAY: 0.

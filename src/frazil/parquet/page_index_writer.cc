@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "frazil/base/error.h"
 #include "frazil/parquet/thrift_writer.h"
@@ -29,6 +30,17 @@ void write_bounds(ThriftWriter& index, int id, const EncodedChunk& chunk, std::s
   index.begin_list(id, ThriftType::kBinary, chunk.pages.size());
   for (const EncodedPage& page : chunk.pages) {
     index.element(page.bounds && !is_null_page(page) ? std::string_view((*page.bounds).*bound) : std::string_view());
+  }
+}
+
+// The histograms of all pages in one list.
+void write_histograms(ThriftWriter& index, int id, const EncodedChunk& chunk,
+                      std::vector<int64_t> EncodedPage::* histogram) {
+  const size_t level_count = (chunk.pages.front().*histogram).size();
+  if (level_count == 0) return;
+  index.begin_list(id, ThriftType::kI64, chunk.pages.size() * level_count);
+  for (const EncodedPage& page : chunk.pages) {
+    for (const int64_t count : page.*histogram) index.element(count);
   }
 }
 
@@ -63,6 +75,8 @@ uint32_t write_column_index(GrowingBuffer& out, const EncodedChunk& chunk) {
   index.i32(4, static_cast<int32_t>(chunk.boundary_order));
   index.begin_list(5, ThriftType::kI64, chunk.pages.size());
   for (const EncodedPage& page : chunk.pages) index.element(page.null_count);
+  write_histograms(index, 6, chunk, &EncodedPage::repetition_histogram);
+  write_histograms(index, 7, chunk, &EncodedPage::definition_histogram);
   if (chunk.statistics.nan_count) {
     index.begin_list(8, ThriftType::kI64, chunk.pages.size());
     for (const EncodedPage& page : chunk.pages) index.element(page.nan_count);

@@ -1,5 +1,5 @@
 // Writes the page index of a column chunk: the mirror of page_index.h, which has the grammar. Level histograms of pages
-// are left out; those of the chunk are in its size statistics.
+// are there if the pages have them; those of the chunk are in its size statistics.
 #pragma once
 
 #include <cstdint>

@@ -39,6 +39,10 @@ class PageLevels {
 
   // Of the next page.
   void clear();
+  void shrink() {
+    definition_.shrink();
+    repetition_.shrink();
+  }
 
  private:
   // For entries that are about to be appended.

@@ -17,6 +17,8 @@ namespace frazil {
 
 class BytesMemo {
  public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
   // `pool` outlives it. `seed`: the hash's; numbers do not depend on it, but whoever takes values from strangers gives
   // a random one, so that nobody can choose values that collide.
   explicit BytesMemo(MemoryPool& pool, uint64_t seed = 0);
@@ -27,6 +29,16 @@ class BytesMemo {
     for (size_t slot = home(key);; slot = (slot + 1) & mask_) {
       const Slot& found = slots()[slot];
       if (found.number == kNone) return add(value, key, slot);
+      if (found.key == key && (key.size <= kWordsMax || same_bytes(found.number, value))) return found.number;
+    }
+  }
+
+  // The number of `value`, kNone if it has none.
+  uint32_t find(std::string_view value) const {
+    const Key key = key_of(value);
+    for (size_t slot = home(key);; slot = (slot + 1) & mask_) {
+      const Slot& found = slots()[slot];
+      if (found.number == kNone) return kNone;
       if (found.key == key && (key.size <= kWordsMax || same_bytes(found.number, value))) return found.number;
     }
   }
@@ -46,7 +58,6 @@ class BytesMemo {
   void clear();
 
  private:
-  static constexpr uint32_t kNone = UINT32_MAX;
   static constexpr uint32_t kWordsMax = 16;
 
   struct Key {

@@ -35,6 +35,7 @@ TEST(BytesMemo, AgreesWithAMapForAnyValues) {
         if (random() % 3 == 0) c = static_cast<char>(random() % 3);
       }
       auto [place, is_new] = expected.try_emplace(value, static_cast<uint32_t>(expected.size()));
+      ASSERT_EQ(memo.find(value), is_new ? BytesMemo::kNone : place->second) << "seed " << seed << ", value " << i;
       ASSERT_EQ(memo.number_of(value), place->second) << "seed " << seed << ", value " << i;
     }
     ASSERT_EQ(memo.size(), expected.size());

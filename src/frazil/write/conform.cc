@@ -23,6 +23,7 @@
 #include "frazil/columnar/take.h"
 #include "frazil/memory/memory_pool.h"
 #include "frazil/spec/arrow_schema.h"
+#include "frazil/write/parallel.h"
 
 namespace frazil::write {
 
@@ -697,7 +698,7 @@ class Conformer::Impl {
     for (const NestedField& field : schema_->fields()) spec::to_arrow_type(*field.type);
   }
 
-  std::vector<ArrayPtr> conform(const RecordBatch& batch) const {
+  std::vector<ArrayPtr> conform(const RecordBatch& batch, ThreadPool* threads) const {
     try {
       validate(batch);
     } catch (CorruptError& error) {
@@ -705,22 +706,20 @@ class Conformer::Impl {
     }
     const std::span<const NestedField> wanted = schema_->fields();
     const std::vector<int> places = Converter::match(wanted, batch.schema()->fields(), nullptr);
-    Converter converter(pool_, options_);
-    Checker checker(pool_);
-    std::vector<ArrayPtr> columns;
-    columns.reserve(wanted.size());
-    for (size_t i = 0; i < wanted.size(); ++i) {
+    std::vector<ArrayPtr> columns(wanted.size());
+    for_each_index(threads, wanted.size(), [&](size_t i) {
       Place place;
       place.name = wanted[i].name;
+      Converter converter(pool_, options_);
       if (places[i] < 0) {
-        columns.push_back(converter.missing(wanted[i], batch.row_count(), place));
-        continue;
+        columns[i] = converter.missing(wanted[i], batch.row_count(), place);
+        return;
       }
       const ArrayPtr& given = batch.column(static_cast<size_t>(places[i]));
       check_structure(*given, wanted[i].name);
-      columns.push_back(converter.convert(given, wanted[i], place, true));
-      checker.check(*columns.back(), wanted[i], nullptr, place);
-    }
+      columns[i] = converter.convert(given, wanted[i], place, true);
+      Checker(pool_).check(*columns[i], wanted[i], nullptr, place);
+    });
     return columns;
   }
 
@@ -733,8 +732,8 @@ class Conformer::Impl {
 Conformer::Conformer(spec::SchemaPtr schema, ConformOptions options, MemoryPool& pool)
     : impl_(std::make_unique<Impl>(std::move(schema), options, pool)) {}
 Conformer::~Conformer() = default;
-std::vector<ArrayPtr> Conformer::conform(const RecordBatch& batch) const {
-  return impl_->conform(batch);
+std::vector<ArrayPtr> Conformer::conform(const RecordBatch& batch, ThreadPool* threads) const {
+  return impl_->conform(batch, threads);
 }
 
 }  // namespace frazil::write

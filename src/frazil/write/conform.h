@@ -24,7 +24,8 @@
 
 namespace frazil {
 class MemoryPool;
-}
+class ThreadPool;
+}  // namespace frazil
 
 namespace frazil::write {
 
@@ -40,12 +41,12 @@ class Conformer {
 
   // One for each column of the schema, of spec::to_arrow_type; text and bytes at the top may be dictionary arrays of it.
   // Without a conversion they share the batch's memory. O(1) for flat columns without nulls that must not be, O(bytes) for
-  // text, O(values) for nested columns and conversions. Thread-safe.
+  // text, O(values) for nested columns and conversions. Columns side by side if there are `threads`. Thread-safe.
   //
   // Throws Error(kInvalidArgument) with the column, and the row where one is at fault: columns that are unknown, twice
   // there, or missing and required; other types; nulls where there must be none; text that is not UTF-8; times out of the
   // day; arrays that break Arrow's rules. Error(kUnsupported) past 2^31 - 1 bytes or elements of a column.
-  std::vector<ArrayPtr> conform(const RecordBatch& batch) const;
+  std::vector<ArrayPtr> conform(const RecordBatch& batch, ThreadPool* threads = nullptr) const;
 
  private:
   class Impl;

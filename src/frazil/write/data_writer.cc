@@ -19,16 +19,16 @@
 #include "frazil/runtime/task_group.h"
 #include "frazil/spec/arrow_schema.h"
 #include "frazil/spec/table_properties.h"
-#include "frazil/write/conform.h"
 #include "frazil/write/data_paths.h"
 #include "frazil/write/deferred_file.h"
 #include "frazil/write/metrics_config.h"
+#include "frazil/write/parallel.h"
 #include "frazil/write/partition_files.h"
-#include "frazil/write/partition_keys.h"
 #include "frazil/write/scatter.h"
 #include "frazil/write/sort_rows.h"
 #include "frazil/write/staged_batch.h"
-#include "frazil/write/text_codes.h"
+#include "frazil/write/stager.h"
+#include "frazil/write/stored_fields.h"
 
 namespace frazil::write {
 
@@ -38,8 +38,6 @@ constexpr size_t kBufferBytesMax = size_t{64} << 20;
 // Rows of a partition are encoded when so many bytes of them wait; fewer wait on as they came, because an encoder for
 // each column costs more than they do.
 constexpr size_t kEncodeBytesMin = size_t{256} << 10;
-// What is less work than this is done by the calling thread: waking others costs more.
-constexpr int64_t kParallelRowsMin = 16'384;
 // How much of a column one task encodes at least, where a partition is not more.
 constexpr size_t kTaskBytes = size_t{2} << 20;
 // Blocks that were used and may be again. The columns of a table have many sizes; each would leave blocks of its own behind.
@@ -52,6 +50,14 @@ constexpr size_t kGroupBytesEnough = size_t{4} << 20;
 constexpr size_t kSmallChunkBytes = size_t{2} << 10;
 // Files begin with this much in memory.
 constexpr size_t kFileMemoryMax = size_t{1} << 20;
+
+std::string ascii_lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
 
 uint64_t target_file_bytes(const spec::TableMetadata& metadata, const WriteOptions& options) {
   if (options.target_file_bytes) return std::max<uint64_t>(*options.target_file_bytes, 1);
@@ -103,14 +109,14 @@ class DataWriter::Impl {
         files_(std::move(files)),
         options_(std::move(options)),
         schema_(metadata_->current_schema()),
-        conformer_(schema_, {.fill_missing_columns = options_.fill_missing_columns}, pool_),
-        keys_(metadata_->default_spec(), *schema_, pool_, context.random().next()),
+        stager_(context, *metadata_, {.fill_missing_columns = options_.fill_missing_columns}, pool_),
         paths_(*metadata_, options_.task_id, operation_id()),
         metrics_(MetricsConfig::from_properties(metadata_->properties, *schema_, metadata_->default_sort_order())),
         is_sorted_(options_.sort && !metadata_->default_sort_order().is_unsorted()),
         buffer_bytes_(options_.buffer_bytes != 0 ? options_.buffer_bytes
                                                  : std::min(kBufferBytesMax, pool_.available_bytes() / 4)) {
     check_format();
+    check_distribution();
     if (is_sorted_) sorter_.emplace(metadata_->default_sort_order(), *schema_);
     make_plan();
     deferred_.files = files_.get();
@@ -122,11 +128,6 @@ class DataWriter::Impl {
                                           .publish = {.sync = options_.sync},
                                           .spec_id = metadata_->default_spec().spec_id,
                                           .sort_order_id = is_sorted_ ? metadata_->default_sort_order_id : 0});
-    for (const spec::NestedField& field : schema_->fields()) {
-      const spec::TypeKind kind = field.type->kind();
-      const bool is_text = kind == spec::TypeKind::kString || kind == spec::TypeKind::kBinary;
-      text_codes_.push_back(is_text ? std::make_unique<TextCodes>(pool_, context.random().next()) : nullptr);
-    }
   }
 
   ~Impl() { abort(); }
@@ -135,17 +136,8 @@ class DataWriter::Impl {
     check_open();
     StagedBatch staged;
     try {
-      staged.columns = conformer_.conform(batch);
-      staged.row_count = batch.row_count();
+      staged = stager_.stage(batch);
       if (staged.row_count == 0) return;
-      number_texts(staged);
-      if (keys_.is_partitioned()) {
-        staged.partitions = keys_.number_rows(staged.columns, staged.row_count);
-        staged.runs = find_runs(staged.partitions);
-        if (staged.is_runs()) staged.partitions = RowCodes();
-      } else {
-        staged.runs.push_back({0, 0, staged.row_count});
-      }
     } catch (const Error& error) {
       // The batch is at fault, and nothing of it was taken.
       if (error.kind() == ErrorKind::kInvalidArgument || error.kind() == ErrorKind::kUnsupported) throw;
@@ -156,10 +148,9 @@ class DataWriter::Impl {
       throw;
     }
     try {
-      for (const ArrayPtr& column : staged.columns) staged.bytes += row_bytes(*column);
       // Never two large batches in one round: each alone fits the 32-bit offsets of its columns, both may not.
       if (!staged_.empty() && staged_bytes_ + staged.bytes > buffer_bytes_ / 2) run_round(false);
-      if (has_many_chunks(keys_.count()) && staged.bytes > buffer_bytes_ / 2) {
+      if (staged.bytes > buffer_bytes_ / 2 && (!staged.is_runs() || has_many_chunks(stager_.partition_count()))) {
         stage_parts(staged);
       } else {
         stage(std::move(staged));
@@ -214,13 +205,16 @@ class DataWriter::Impl {
 
   void check_format() const {
     const std::optional<std::string_view> format = metadata_->property("write.format.default");
-    std::string lower(format.value_or("parquet"));
-    for (char& c : lower) {
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    if (lower != "parquet") {
+    if (const std::string lower = ascii_lower(format.value_or("parquet")); lower != "parquet") {
       throw_error(ErrorKind::kUnsupported, "the table wants its data as {}; Frazil writes Parquet alone", *format);
     }
+  }
+
+  // In every mode all rows of a partition go to its files, wherever they come from: there is nothing to shuffle.
+  void check_distribution() const {
+    const std::string mode = ascii_lower(metadata_->property("write.distribution-mode").value_or("none"));
+    if (mode == "none" || mode == "hash" || mode == "range") return;
+    throw_error(ErrorKind::kInvalidArgument, "property 'write.distribution-mode' is '{}': none, hash or range", mode);
   }
 
   std::string operation_id() {
@@ -232,42 +226,40 @@ class DataWriter::Impl {
     for (size_t i = 0; i < schema_->fields().size(); ++i) {
       const spec::NestedField& field = schema_->fields()[i];
       if (field.type->kind() == spec::TypeKind::kUnknown) continue;  // not stored
-      fields.push_back(spec::to_arrow_field(field));
+      spec::NestedField stored = field;
+      stored.type = stored_type(field.type);
+      fields.push_back(spec::to_arrow_field(stored));
       file_columns_.push_back(i);
+      stored_types_.push_back(stored.type == field.type ? nullptr : fields.back().type);
     }
     parquet::WriterOptions options = parquet::options_from_properties(metadata_->properties);
+    keep_bounds(*schema_->as_struct(), options);
     plan_ = std::make_shared<const parquet::WritePlan>(frazil::Schema::make(std::move(fields)), std::move(options));
+  }
+
+  // Statistics are long enough for the bounds that manifests are to have.
+  void keep_bounds(const spec::Type& type, parquet::WriterOptions& options) const {
+    for (const spec::NestedField& field : type.fields()) {
+      keep_bounds(*field.type, options);
+      const spec::TypeKind kind = field.type->kind();
+      if (kind != spec::TypeKind::kString && kind != spec::TypeKind::kBinary) continue;
+      const size_t length = metrics_.mode(field.id).bound_bytes();
+      if (length <= options.columns.statistics_length) continue;
+      parquet::ColumnOptions& column = options.overrides.emplace_back();
+      column.path = schema_->full_name(field.id);
+      column.may_be_absent = true;
+      column.statistics_length = length;
+    }
   }
 
   // ---- Staging
 
-  // One task a column of text, where there is enough to do.
-  void number_texts(StagedBatch& staged) {
-    staged.dictionary_ids.assign(staged.columns.size(), 0);
-    std::vector<size_t> texts;
-    for (size_t i = 0; i < text_codes_.size(); ++i) {
-      if (text_codes_[i] != nullptr) texts.push_back(i);
-    }
-    const auto number = [&](size_t column) {
-      TextCodes& codes = *text_codes_[column];
-      staged.columns[column] = codes.encode(staged.columns[column]);
-      if (codes.is_encoded()) staged.dictionary_ids[column] = codes.dictionary_id();
-    };
-    if (staged.row_count < kParallelRowsMin || texts.size() < 2) {
-      for (size_t column : texts) number(column);
-      return;
-    }
-    TaskGroup group(context_.thread_pool());
-    for (size_t column : texts) group.run([&number, column] { number(column); });
-    group.wait();
-  }
-
   void stage(StagedBatch staged) {
-    if (keys_.count() > partitions_.size()) partitions_.resize(keys_.count());
+    if (stager_.partition_count() > partitions_.size()) partitions_.resize(stager_.partition_count());
     if (staged.is_runs()) {
       for (const RowRun& run : staged.runs) partition(run.partition).staged_rows += run.count;
     } else {
-      std::vector<int64_t> counts(keys_.count(), 0);
+      std::vector<int64_t> counts(stager_.partition_count(), 0);
       visit_codes(staged.partitions, [&](const auto* partitions) {
         for (int64_t i = 0; i < staged.row_count; ++i) ++counts[partitions[i]];
       });
@@ -286,7 +278,8 @@ class DataWriter::Impl {
     return partition_count * plan_->leaves().size() > buffer_bytes_ / kSmallChunkBytes;
   }
 
-  // A batch that is larger than the buffer, a part after the other.
+  // A batch that is larger than the buffer, a part after the other: distributed columns are small then, and their memory
+  // is used again. Runs are not distributed; of them only what makes many chunks is cut.
   void stage_parts(const StagedBatch& whole) {
     const auto part_count = static_cast<int64_t>(whole.bytes / std::max<size_t>(buffer_bytes_ / 2, 1) + 1);
     const int64_t rows = whole.row_count / part_count + 1;
@@ -316,7 +309,7 @@ class DataWriter::Impl {
 
   Partition& partition(uint32_t number) {
     auto& place = partitions_[number];
-    if (place == nullptr) place = std::make_unique<Partition>(*factory_, keys_.tuple(number));
+    if (place == nullptr) place = std::make_unique<Partition>(*factory_, stager_.partition_tuple(number));
     return *place;
   }
 
@@ -334,9 +327,7 @@ class DataWriter::Impl {
       const size_t wanted_count = choose(is_last, order);
       if (wanted_count != 0) {
         distribute(order, wanted_count, is_last);
-        for (auto& codes : text_codes_) {
-          if (codes != nullptr) codes->end_round(!staged_.empty());
-        }
+        stager_.end_round(!staged_.empty());
       }
     }
     if (is_last) {
@@ -541,7 +532,7 @@ class DataWriter::Impl {
               staged_, column, placement, {positions.as<uint32_t>(), positions.size() / sizeof(uint32_t)}, pool_);
           work->rows = std::move(arrays[0]);
           held.columns[column] = std::move(arrays[1]);
-          work->parts = parts_of(wanted, placement, row_bytes(*work->rows));
+          work->parts = parts_of(wanted, placement, row_bytes(*work->rows), is_last);
           const size_t helpers = is_parallel ? std::min(work->parts.size() - 1, context_.thread_count()) : 0;
           for (size_t i = 0; i < helpers; ++i) {
             tasks.run([this, work, &placement, is_last] { encode_parts(*work, placement, is_last); },
@@ -578,7 +569,7 @@ class DataWriter::Impl {
     staged_.clear();
     for (const ArrayPtr& column : columns) bytes += row_bytes(*column);
     Tasks tasks(context_, is_parallel);
-    for (const std::span<const uint32_t> part : parts_of(wanted, placement, bytes)) {
+    for (const std::span<const uint32_t> part : parts_of(wanted, placement, bytes, is_last)) {
       tasks.run([this, part, is_last, &columns, &placement] {
         with_worker([&](Worker& worker) {
           for (uint32_t p : part) {
@@ -590,10 +581,12 @@ class DataWriter::Impl {
     tasks.wait();
   }
 
-  // Neighbouring partitions together, so that a part is about kTaskBytes of the column.
+  // Neighbouring partitions together, so that a part is about kTaskBytes of the column. A round that ends files has some
+  // for each thread: with the last column come the files, each some system calls.
   std::vector<std::span<const uint32_t>> parts_of(std::span<const uint32_t> wanted, const Placement& placement,
-                                                  size_t column_bytes) const {
-    const size_t part_count = std::max<size_t>(1, column_bytes / kTaskBytes);
+                                                  size_t column_bytes, bool is_last) const {
+    const size_t least = is_last ? 4 * context_.thread_count() : 1;
+    const size_t part_count = std::max(least, column_bytes / kTaskBytes);
     const int64_t rows_a_part = placement.first_rows() / static_cast<int64_t>(part_count) + 1;
     std::vector<std::span<const uint32_t>> parts;
     for (size_t begin = 0; begin < wanted.size();) {
@@ -668,19 +661,30 @@ class DataWriter::Impl {
     tasks.wait();
   }
 
+  // What the file has of a piece of a column.
+  ArrayPtr stored(size_t place, const Array& piece) const {
+    return stored_array(piece, *schema_->fields()[file_columns_[place]].type, stored_types_[place]);
+  }
+
   void encode_piece(size_t place, const Array& piece, const Segment& segment, Worker& worker) {
-    worker.shredder.shred(place, piece, [&](size_t leaf, const parquet::LeafPiece& values) {
+    const ArrayPtr cut = stored_types_[place] == nullptr ? nullptr : stored(place, piece);
+    worker.shredder.shred(place, cut == nullptr ? piece : *cut, [&](size_t leaf, const parquet::LeafPiece& values) {
       std::optional<parquet::ChunkEncoder>& encoder = segment.group->encoders[leaf];
       if (!encoder) encoder.emplace(plan_->leaves()[leaf], plan_->chunk_options()[leaf], pool_);
       encoder->write(values, worker.scratch);
     });
   }
 
+  // The column's part of the segment is encoded: the row group ends with it, or waits for more.
   void end_segment(size_t place, const Segment& segment, Worker& worker) {
-    if (!segment.ends_group) return;
     const parquet::SchemaNode& node = plan_->schema().column_node(place);
-    for (size_t leaf = node.first_leaf; leaf < node.first_leaf + node.leaf_count; ++leaf)
-      end_leaf(*segment.group, leaf, worker);
+    for (size_t leaf = node.first_leaf; leaf < node.first_leaf + node.leaf_count; ++leaf) {
+      if (segment.ends_group) {
+        end_leaf(*segment.group, leaf, worker);
+      } else if (std::optional<parquet::ChunkEncoder>& encoder = segment.group->encoders[leaf]) {
+        encoder->shrink();
+      }
+    }
   }
 
   static void end_leaf(RowGroup& group, size_t leaf, Worker& worker) {
@@ -730,15 +734,16 @@ class DataWriter::Impl {
           rows.push_back(column->slice(placement.start(p), partitions_[p]->staged_rows));
         }
         rows = sorter_->sort(rows, pool_);
-        std::vector<ArrayPtr> stored;
+        std::vector<ArrayPtr> columns_of_file;
         std::vector<Field> fields;
         for (size_t i = 0; i < file_columns_.size(); ++i) {
-          stored.push_back(rows[file_columns_[i]]);
+          const ArrayPtr& column = rows[file_columns_[i]];
+          columns_of_file.push_back(stored_types_[i] == nullptr ? column : stored(i, *column));
           fields.push_back(plan_->schema().arrow_schema()->field(i));
-          fields.back().type = stored.back()->type;
+          fields.back().type = columns_of_file.back()->type;
         }
         write_sorted(*partitions_[p], RecordBatch(frazil::Schema::make(std::move(fields)), partitions_[p]->staged_rows,
-                                                  std::move(stored)));
+                                                  std::move(columns_of_file)));
       });
     }
     tasks.wait();
@@ -878,18 +883,17 @@ class DataWriter::Impl {
   const std::shared_ptr<FileSystem> files_;
   const WriteOptions options_;
   const spec::SchemaPtr schema_;
-  Conformer conformer_;
-  PartitionKeys keys_;
+  Stager stager_;
   DataPaths paths_;
   MetricsConfig metrics_;
   const bool is_sorted_;
   const size_t buffer_bytes_;
   std::optional<RowSorter> sorter_;
-  std::vector<size_t> file_columns_;  // of the plan's columns, their place in the schema
+  std::vector<size_t> file_columns_;       // of the plan's columns, their place in the schema
+  std::vector<DataTypePtr> stored_types_;  // of the plan's columns; nullptr: the table's
   parquet::WritePlanPtr plan_;
   DeferredFiles deferred_;
   std::optional<FileFactory> factory_;
-  std::vector<std::unique_ptr<TextCodes>> text_codes_;  // of the schema's columns; nullptr: no text
 
   State state_ = State::kOpen;
   int64_t row_count_ = 0;

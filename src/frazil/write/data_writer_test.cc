@@ -369,6 +369,134 @@ TEST(DataWriter, SortsFilesByTheTablesOrder) {
   }
 }
 
+// Rows of a partition are in its file, whatever the table says of how an engine should send them there.
+TEST(DataWriter, ClustersByPartitionInEveryDistributionMode) {
+  Context context({.threads = 2});
+  MemoryPool pool;
+  for (const char* mode : {"none", "hash", "RANGE"}) {
+    Rows rows(3, pool);
+    const spec::TableMetadataPtr table = make_table(
+        {.partitioning = {{3, spec::Transform::identity()}}, .properties = {{"write.distribution-mode", mode}}});
+    const auto files = std::make_shared<MemoryFileSystem>();
+    DataWriter writer(context, table, files);
+    const RecordBatch batch = rows.batch(*table, 2'000, 6);
+    writer.write(batch);
+    const std::vector<manifest::DataFile> written = writer.finish();
+    EXPECT_EQ(written.size(), 6u) << mode;
+    expect_same_rows(std::span(&batch, 1), written, *table, *files, pool);
+  }
+}
+
+// Whole bounds where the table wants them, cut ones elsewhere; the longest value decides, not its first 64 bytes.
+TEST(DataWriter, KeepsAsMuchOfBoundsAsTheTableWants) {
+  Context context;
+  MemoryPool pool;
+  spec::NewTable definition;
+  definition.schema = std::make_shared<const spec::Schema>(std::vector<spec::NestedField>{
+      field(1, "full", spec::primitive(TypeKind::kString)), field(2, "cut", spec::primitive(TypeKind::kString)),
+      field(3, "long", spec::primitive(TypeKind::kString)),
+      field(4, "point", spec::struct_({field(5, "raw", spec::primitive(TypeKind::kBinary))}))});
+  definition.location = "/t";
+  definition.properties = {{"write.metadata.metrics.column.full", "full"},
+                           {"write.metadata.metrics.column.long", "truncate(100)"},
+                           {"write.metadata.metrics.column.point.raw", "full"}};
+  const auto table = std::make_shared<const spec::TableMetadata>(spec::new_table_metadata(definition, Uuid{}, 0));
+  const std::string low = std::string(299, 'a') + "b";
+  const std::string high = std::string(299, 'a') + "\u00e9";
+  const ArrayPtr text = make_utf8({high, low, std::nullopt});
+  BytesBuilder raw(primitive(TypeId::kBinary), pool);
+  raw.append(low);
+  raw.append(high);
+  raw.append_null();
+  const SchemaPtr schema = spec::to_arrow_schema(*table->current_schema());
+  const auto files = std::make_shared<MemoryFileSystem>();
+  DataWriter writer(context, table, files);
+  writer.write(RecordBatch(schema, 3, {text, text, text, make_struct(schema->field(3).type, {raw.finish()})}));
+  const std::vector<manifest::DataFile> written = writer.finish();
+  ASSERT_EQ(written.size(), 1u);
+  const std::string next = "b";
+  EXPECT_EQ(written[0].lower_bounds,
+            (manifest::BoundMap{{1, low}, {2, std::string(16, 'a')}, {3, std::string(100, 'a')}, {5, low}}));
+  EXPECT_EQ(
+      written[0].upper_bounds,
+      (manifest::BoundMap{{1, high}, {2, std::string(15, 'a') + next}, {3, std::string(99, 'a') + next}, {5, high}}));
+}
+
+// The specification stores nothing of them; a struct, a list or a map of nothing else keeps its place.
+TEST(DataWriter, LeavesOutFieldsOfTypeUnknown) {
+  Context context({.threads = 2});
+  MemoryPool pool;
+  const spec::TypePtr unknown = spec::primitive(TypeKind::kUnknown);
+  const spec::TypePtr number = spec::primitive(TypeKind::kInt);
+  for (const bool sort : {false, true}) {
+    spec::NewTable definition;
+    definition.schema = std::make_shared<const spec::Schema>(std::vector<spec::NestedField>{
+        field(1, "u", unknown), field(2, "n", number),
+        field(3, "point", spec::struct_({field(4, "u", unknown), field(5, "x", number), field(6, "v", unknown)})),
+        field(7, "list", spec::list(8, spec::struct_({field(9, "y", number), field(10, "u", unknown)}), false)),
+        field(11, "bare", spec::struct_({field(12, "u", unknown), field(13, "v", unknown)})),
+        field(14, "map", spec::map(15, spec::primitive(TypeKind::kString), 16, unknown, false)),
+        field(17, "plain", spec::struct_({field(18, "z", number)}))});
+    definition.location = "/t";
+    definition.format_version = 3;
+    spec::SortField by;
+    by.source_ids = {2};
+    by.transform = spec::Transform::identity();
+    definition.sort_order.fields.push_back(by);
+    const auto table = std::make_shared<const spec::TableMetadata>(spec::new_table_metadata(definition, Uuid{}, 0));
+    const SchemaPtr schema = spec::to_arrow_schema(*table->current_schema());
+    std::vector<std::unique_ptr<ArrayBuilder>> builders;
+    for (const Field& f : schema->fields()) builders.push_back(make_builder(f.type, pool));
+    const int32_t rows = 10;
+    for (int32_t i = 0; i < rows; ++i) {
+      builders[0]->append_null();
+      builders[1]->as<FixedWidthBuilder>().append<int32_t>(i);
+      auto& point = builders[2]->as<StructBuilder>();
+      if (i == 3) {
+        point.append_null();
+      } else {
+        point.append();
+        point.child(0).append_null();
+        point.child(1).as<FixedWidthBuilder>().append<int32_t>(10 * i);
+        point.child(2).append_null();
+      }
+      auto& list = builders[3]->as<ListBuilder>();
+      list.append();
+      for (int32_t e = 0; e < i % 3; ++e) {
+        auto& element = list.values().as<StructBuilder>();
+        element.append();
+        element.child(0).as<FixedWidthBuilder>().append<int32_t>(e);
+        element.child(1).append_null();
+      }
+      auto& bare = builders[4]->as<StructBuilder>();
+      bare.append();
+      bare.child(0).append_null();
+      bare.child(1).append_null();
+      builders[5]->append_null();
+      auto& plain = builders[6]->as<StructBuilder>();
+      plain.append();
+      plain.child(0).as<FixedWidthBuilder>().append<int32_t>(-i);
+    }
+    std::vector<ArrayPtr> columns;
+    for (auto& builder : builders) columns.push_back(builder->finish());
+    const auto files = std::make_shared<MemoryFileSystem>();
+    DataWriter writer(context, table, files, {.sort = sort});
+    writer.write(RecordBatch(schema, rows, columns));
+    const std::vector<manifest::DataFile> written = writer.finish();
+    ASSERT_EQ(written.size(), 1u);
+    parquet::FileReader reader(files->open_input(written[0].path), {}, pool);
+    const std::optional<RecordBatch> batch = reader.next();
+    ASSERT_TRUE(batch);
+    std::vector<std::string> types;
+    for (const Field& f : batch->schema()->fields()) types.push_back(f.name + ": " + f.type->to_string());
+    EXPECT_THAT(types,
+                testing::ElementsAre("n: int32", "point: struct<x: int32>", "list: list<element: struct<y: int32>>",
+                                     "bare: struct<u: null>", "map: map<utf8, null>", "plain: struct<z: int32>"));
+    EXPECT_EQ(difference(*batch->column(1)->children[0], *columns[2]->children[1], {}), "");
+    EXPECT_EQ(difference(*batch->column(2)->children[0]->children[0], *columns[3]->children[0]->children[0], {}), "");
+  }
+}
+
 TEST(DataWriter, RefusesTablesThatItCannotWrite) {
   Context context;
   const auto files = std::make_shared<MemoryFileSystem>();
@@ -382,6 +510,7 @@ TEST(DataWriter, RefusesTablesThatItCannotWrite) {
     ADD_FAILURE();
   };
   refuse({{"write.format.default", "orc"}}, ErrorKind::kUnsupported);
+  refuse({{"write.distribution-mode", "sorted"}}, ErrorKind::kInvalidArgument);
   refuse({{"write.target-file-size-bytes", "many"}}, ErrorKind::kInvalidArgument);
   refuse({{"write.parquet.compression-codec", "rar"}}, ErrorKind::kInvalidArgument);
 }

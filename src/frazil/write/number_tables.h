@@ -149,6 +149,23 @@ class PairNumbers {
   };
   Pair pair(uint32_t number) const { return pairs_[number]; }
 
+  // As number(), for pairs that are known: false, with kNoNumber for them, if some are not.
+  bool find(uint32_t* left, const uint32_t* right, size_t count) const {
+    const auto* table = reinterpret_cast<const uint32_t*>(table_.data());
+    bool is_known = true;
+    for (size_t i = 0; i < count; ++i) {
+      if (is_hashed_) {
+        left[i] = hash_.find(key(left[i], right[i]));
+      } else if (left[i] < left_size_ && right[i] < right_size_) {
+        left[i] = table[size_t{left[i]} * right_size_ + right[i]];
+      } else {
+        left[i] = kNoNumber;
+      }
+      is_known &= left[i] != kNoNumber;
+    }
+    return is_known;
+  }
+
   // left[i] becomes the number of (left[i], right[i]). All left are below left_count, all right below right_count.
   void number(uint32_t* left, const uint32_t* right, size_t count, uint32_t left_count, uint32_t right_count) {
     if (!is_hashed_ && (left_count > left_size_ || right_count > right_size_)) make_table(left_count, right_count);

@@ -19,6 +19,7 @@
 #include "frazil/columnar/layout.h"
 #include "frazil/spec/arrow_schema.h"
 #include "frazil/write/number_tables.h"
+#include "frazil/write/parallel.h"
 #include "frazil/write/partition_kernels.h"
 
 namespace frazil::write {
@@ -33,6 +34,10 @@ using spec::TypePtr;
 
 // Rows whose codes are made at once: pre-keys and codes of two fields stay in the first cache level.
 constexpr size_t kBlockRows = 1024;
+// With threads: rows that one of them numbers first, rows that all share then, and how much of these is a task.
+constexpr size_t kLearnRows = 16 * kBlockRows;
+constexpr size_t kWindowRows = 256 * kBlockRows;
+constexpr size_t kTaskBlocks = 16;
 
 bool is_nanoseconds(TypeKind kind) {
   return kind == TypeKind::kTimestampNs || kind == TypeKind::kTimestampTzNs;
@@ -118,24 +123,55 @@ class FieldKeys {
 
   // The codes of rows [begin, begin + count), at most kBlockRows.
   void codes(size_t begin, size_t count, uint32_t* out) {
-    if (source_.leaf->type->id() == TypeId::kDictionary) return dictionary_codes(begin, count, out);
-    if (is_bytes_) return bytes_codes(begin, count, out);
-    std::array<int64_t, kBlockRows> pre_keys;
-    fill_pre_keys(begin, {pre_keys.data(), count});
-    if (source_.validity.empty()) {
-      for (size_t i = 0; i < count; ++i) {
-        const uint32_t found = keys_.find(pre_keys[i]);
-        out[i] = found != kNoNumber ? found : add(pre_keys[i], begin + i);
-      }
-    } else {
-      for (size_t i = 0; i < count; ++i) {
-        const uint32_t found = source_.is_valid(begin + i) ? keys_.find(pre_keys[i]) : null_code();
-        out[i] = found != kNoNumber ? found : add(pre_keys[i], begin + i);
-      }
-    }
+    for_each_code(begin, count, out, [&](size_t row, const int64_t* pre_key) { return add_row(row, pre_key); });
+  }
+  // The same of values that are known, without a change: false, with kNoNumber for them, if some are not. Any number of
+  // threads.
+  bool find_codes(size_t begin, size_t count, uint32_t* out) const {
+    bool is_known = true;
+    for_each_code(begin, count, out, [&](size_t, const int64_t*) {
+      is_known = false;
+      return kNoNumber;
+    });
+    return is_known;
   }
 
  private:
+  // out[i] = the code of the row, or where there is none yet unknown(row, pre-key), with nullptr for what has no pre-key.
+  template <typename Unknown>
+  void for_each_code(size_t begin, size_t count, uint32_t* out, const Unknown& unknown) const {
+    if (source_.leaf->type->id() == TypeId::kDictionary) return dictionary_codes(begin, count, out, unknown);
+    if (is_bytes_) return bytes_codes(begin, count, out, unknown);
+    std::array<int64_t, kBlockRows> pre_keys;
+    const size_t good = fill_pre_keys(begin, {pre_keys.data(), count});
+    const bool has_nulls = !source_.validity.empty();
+    for (size_t i = 0; i < good; ++i) {
+      const bool is_null = has_nulls && !source_.is_valid(begin + i);
+      const uint32_t found = is_null ? null_code_ : keys_.find(pre_keys[i]);
+      out[i] = found != kNoNumber ? found : unknown(begin + i, is_null ? nullptr : &pre_keys[i]);
+    }
+    for (size_t i = good; i < count; ++i) out[i] = unknown(begin + i, nullptr);
+  }
+
+  // Cold: the first time that a value comes.
+  uint32_t add_row(size_t row, const int64_t* pre_key) {
+    const Array& leaf = *source_.leaf;
+    if (!source_.is_valid(row)) return null_code();
+    if (leaf.type->id() == TypeId::kDictionary) {
+      const int64_t entry = dictionary_index(leaf, static_cast<int64_t>(row));
+      const Array& values = *leaf.dictionary;
+      const uint32_t code =
+          values.is_valid(entry) ? add_key(key_of_bytes(values.bytes_value(entry)), row) : null_code();
+      entry_codes_[static_cast<size_t>(entry)] = code;
+      return code;
+    }
+    if (pre_key != nullptr) return add(*pre_key, row);
+    Int128 storage{};
+    const std::optional<BytesKey> key = is_bytes_ ? key_of_row(row, storage) : std::nullopt;
+    if (!key) throw_out_of_range(row);
+    return add_key(*key, row);
+  }
+
   void add_validity(const Array& array, size_t count) {
     if (!array.has_validity() || array.count_nulls() == 0) return;
     const auto offset = static_cast<size_t>(array.offset);
@@ -179,8 +215,8 @@ class FieldKeys {
     return second * (kind == TransformKind::kHour ? 3'600 : 86'400);
   }
 
-  // Nulls give any pre-key.
-  void fill_pre_keys(size_t begin, std::span<int64_t> out) const {
+  // Nulls give any pre-key. Gives the index of the first value that the transform cannot take, or their number.
+  size_t fill_pre_keys(size_t begin, std::span<int64_t> out) const {
     const Array& leaf = *source_.leaf;
     const TypeKind kind = source_type_->kind();
     const size_t count = out.size();
@@ -209,10 +245,11 @@ class FieldKeys {
     } else if (transform_.kind() == TransformKind::kTruncate) {
       for (size_t done = 0; done < count;) {
         done += kernel::truncate(out.subspan(done), transform_.parameter());
-        if (done < count && source_.is_valid(begin + done)) throw_out_of_range(begin + done);
+        if (done < count && source_.is_valid(begin + done)) return done;
         if (done < count) out[done++] = 0;  // under a null
       }
     }
+    return count;
   }
 
   void fill_long_pre_keys(std::span<const int64_t> values, int64_t* out) const {
@@ -280,17 +317,6 @@ class FieldKeys {
 
   // ---- Values as bytes ----
 
-  Int128 decimal_at(const Array& leaf, size_t row) const {
-    return load<Int128>(leaf.buffers[1].data() + (static_cast<size_t>(leaf.offset) + row) * sizeof(Int128));
-  }
-
-  uint32_t code_of_number(uint32_t number) {
-    if (number >= codes_by_number_.size()) codes_by_number_.resize(number + size_t{1}, kNoNumber);
-    uint32_t& code = codes_by_number_[number];
-    if (code == kNoNumber) code = new_code(bytes_literal(memo_.value(number)));
-    return code;
-  }
-
   Literal bytes_literal(std::string_view bytes) const {
     const std::span<const std::byte> span = std::as_bytes(std::span(bytes.data(), bytes.size()));
     switch (source_type_->kind()) {
@@ -303,88 +329,102 @@ class FieldKeys {
     }
   }
 
-  uint32_t bucket_code(uint32_t hash, size_t row) {
-    const int64_t bucket = spec::kernel::bucket_of(static_cast<int32_t>(hash), transform_.parameter());
-    const uint32_t found = keys_.find(bucket);
-    return found != kNoNumber ? found : add(bucket, row);
-  }
+  // What decides the code of a value: its bucket, or bytes.
+  struct BytesKey {
+    std::optional<int64_t> bucket;
+    std::string_view bytes;
+  };
 
-  // Of a value that is not null.
-  uint32_t code_of_bytes(std::string_view value, size_t row) {
+  BytesKey bucket_key(int32_t hash) const {
+    return {.bucket = spec::kernel::bucket_of(hash, transform_.parameter()), .bytes = {}};
+  }
+  BytesKey key_of_bytes(std::string_view value) const {
     switch (transform_.kind()) {
       case TransformKind::kBucket:
-        return bucket_code(
-            static_cast<uint32_t>(spec::kernel::hash_bytes(std::as_bytes(std::span(value.data(), value.size())))), row);
+        return bucket_key(spec::kernel::hash_bytes(std::as_bytes(std::span(value.data(), value.size()))));
       case TransformKind::kTruncate:
-        value = source_type_->kind() == TypeKind::kString
-                    ? spec::kernel::truncate_text(value, transform_.parameter())
-                    : value.substr(0, static_cast<size_t>(transform_.parameter()));
-        break;
+        return {.bucket = {},
+                .bytes = source_type_->kind() == TypeKind::kString
+                             ? spec::kernel::truncate_text(value, transform_.parameter())
+                             : value.substr(0, static_cast<size_t>(transform_.parameter()))};
       default:
-        break;
+        return {.bucket = {}, .bytes = value};
     }
-    return code_of_number(memo_.number_of(value));
   }
-
-  uint32_t code_of_decimal(Int128 value, size_t row) {
-    if (transform_.kind() == TransformKind::kBucket) {
-      return bucket_code(static_cast<uint32_t>(spec::kernel::hash_decimal(value)), row);
-    }
+  // `value` becomes what the bytes are of. Nothing if the transform cannot take it.
+  std::optional<BytesKey> key_of_decimal(Int128& value) const {
+    if (transform_.kind() == TransformKind::kBucket) return bucket_key(spec::kernel::hash_decimal(value));
     if (transform_.kind() == TransformKind::kTruncate) {
       const std::optional<Int128> truncated = spec::kernel::truncate_decimal(value, transform_.parameter());
-      if (!truncated) throw_out_of_range(row);
+      if (!truncated) return std::nullopt;
       value = *truncated;
     }
-    return code_of_number(memo_.number_of({reinterpret_cast<const char*>(&value), sizeof(value)}));
+    return BytesKey{.bucket = {}, .bytes = {reinterpret_cast<const char*>(&value), sizeof(value)}};
   }
-
-  void bytes_codes(size_t begin, size_t count, uint32_t* out) {
+  // Of a row that is not null. `storage` outlives what it gives.
+  std::optional<BytesKey> key_of_row(size_t row, Int128& storage) const {
     const Array& leaf = *source_.leaf;
-    const bool is_decimal = source_type_->kind() == TypeKind::kDecimal;
+    if (source_type_->kind() != TypeKind::kDecimal) return key_of_bytes(leaf.bytes_value(static_cast<int64_t>(row)));
+    storage = load<Int128>(leaf.buffers[1].data() + (static_cast<size_t>(leaf.offset) + row) * sizeof(Int128));
+    return key_of_decimal(storage);
+  }
+
+  uint32_t find_key(const BytesKey& key) const {
+    if (key.bucket) return keys_.find(*key.bucket);
+    const uint32_t number = memo_.find(key.bytes);
+    return number < codes_by_number_.size() ? codes_by_number_[number] : kNoNumber;
+  }
+  uint32_t add_key(const BytesKey& key, size_t row) {
+    if (const uint32_t found = find_key(key); found != kNoNumber) return found;
+    if (key.bucket) return add(*key.bucket, row);
+    // A number may be there without a code: new_code() throws.
+    const uint32_t number = memo_.number_of(key.bytes);
+    if (number >= codes_by_number_.size()) codes_by_number_.resize(number + size_t{1}, kNoNumber);
+    return codes_by_number_[number] = new_code(bytes_literal(key.bytes));
+  }
+
+  template <typename Unknown>
+  void bytes_codes(size_t begin, size_t count, uint32_t* out, const Unknown& unknown) const {
+    Int128 storage{};
     for (size_t i = 0; i < count; ++i) {
       const size_t row = begin + i;
-      if (!source_.is_valid(row)) {
-        out[i] = null_code();
-      } else if (is_decimal) {
-        out[i] = code_of_decimal(decimal_at(leaf, row), row);
+      if (source_.is_valid(row)) {
+        const std::optional<BytesKey> key = key_of_row(row, storage);
+        out[i] = key ? find_key(*key) : kNoNumber;
       } else {
-        out[i] = code_of_bytes(leaf.bytes_value(static_cast<int64_t>(row)), row);
+        out[i] = null_code_;
       }
+      if (out[i] == kNoNumber) out[i] = unknown(row, nullptr);
     }
   }
 
-  uint32_t entry_code(int64_t entry, size_t row) {
-    uint32_t& code = entry_codes_[static_cast<size_t>(entry)];
-    if (code == kNoNumber) {
-      const Array& values = *source_.leaf->dictionary;
-      code = values.is_valid(entry) ? code_of_bytes(values.bytes_value(entry), row) : null_code();
-    }
-    return code;
-  }
+  // ---- Dictionary arrays of bytes: a code an entry, found when it first comes.
 
-  template <typename Index>
-  void dictionary_codes_of(const Index* indices, size_t begin, size_t count, uint32_t* out) {
+  template <typename Index, typename Unknown>
+  void dictionary_codes_of(const Index* indices, size_t begin, size_t count, uint32_t* out,
+                           const Unknown& unknown) const {
     for (size_t i = 0; i < count; ++i) {
       const size_t row = begin + i;
-      out[i] = source_.is_valid(row) ? entry_code(static_cast<int64_t>(indices[row]), row) : null_code();
+      out[i] = source_.is_valid(row) ? entry_codes_[static_cast<size_t>(indices[row])] : null_code_;
+      if (out[i] == kNoNumber) out[i] = unknown(row, nullptr);
     }
   }
 
-  void dictionary_codes(size_t begin, size_t count, uint32_t* out) {
+  template <typename Unknown>
+  void dictionary_codes(size_t begin, size_t count, uint32_t* out, const Unknown& unknown) const {
     const Array& leaf = *source_.leaf;
     switch (leaf.type->index_type()->id()) {
+      case TypeId::kInt8:
       case TypeId::kUInt8:
-        return dictionary_codes_of(leaf.values<uint8_t>(), begin, count, out);
+        return dictionary_codes_of(leaf.values<uint8_t>(), begin, count, out, unknown);
+      case TypeId::kInt16:
       case TypeId::kUInt16:
-        return dictionary_codes_of(leaf.values<uint16_t>(), begin, count, out);
+        return dictionary_codes_of(leaf.values<uint16_t>(), begin, count, out, unknown);
+      case TypeId::kInt32:
       case TypeId::kUInt32:
-        return dictionary_codes_of(leaf.values<uint32_t>(), begin, count, out);
+        return dictionary_codes_of(leaf.values<uint32_t>(), begin, count, out, unknown);
       default:
-        for (size_t i = 0; i < count; ++i) {
-          const size_t row = begin + i;
-          out[i] =
-              source_.is_valid(row) ? entry_code(dictionary_index(leaf, static_cast<int64_t>(row)), row) : null_code();
-        }
+        return dictionary_codes_of(leaf.values<uint64_t>(), begin, count, out, unknown);
     }
   }
 
@@ -434,25 +474,13 @@ class PartitionKeys::Impl {
     return pairs_.empty() ? fields_.front().count() : pairs_.back().count();
   }
 
-  RowCodes number_rows(std::span<const ArrayPtr> columns, int64_t row_count) {
+  RowCodes number_rows(std::span<const ArrayPtr> columns, int64_t row_count, ThreadPool* threads) {
     for (FieldKeys& field : fields_) field.bind(columns, row_count);
     RowCodesBuilder result(row_count, *pool_);
-    std::array<uint32_t, kBlockRows> codes{};
-    std::array<uint32_t, kBlockRows> right;
     const auto rows = static_cast<size_t>(row_count);
-    for (size_t begin = 0; begin < rows; begin += kBlockRows) {
-      const size_t size = std::min(kBlockRows, rows - begin);
-      if (!fields_.empty()) fields_[0].codes(begin, size, codes.data());
-      for (size_t f = 1; f < fields_.size(); ++f) {
-        fields_[f].codes(begin, size, right.data());
-        pairs_[f - 1].number(codes.data(), right.data(), size, f == 1 ? fields_[0].count() : pairs_[f - 2].count(),
-                             fields_[f].count());
-        if (pairs_[f - 1].count() > kMaxPartitions) {
-          throw_error(ErrorKind::kUnsupported, "more than {} partitions in one append", kMaxPartitions);
-        }
-      }
-      result.append({codes.data(), size});
-    }
+    const size_t first = threads == nullptr ? rows : std::min(rows, kLearnRows);
+    for (size_t begin = 0; begin < first; begin += kBlockRows) number_block(begin, rows, result);
+    for (size_t begin = first; begin < rows; begin += kWindowRows) number_window(begin, rows, result, *threads);
     return result.finish();
   }
 
@@ -476,6 +504,54 @@ class PartitionKeys::Impl {
   }
 
  private:
+  static size_t block_size(size_t begin, size_t rows) { return std::min(kBlockRows, rows - begin); }
+
+  void number_block(size_t begin, size_t rows, RowCodesBuilder& result) {
+    const size_t size = block_size(begin, rows);
+    std::array<uint32_t, kBlockRows> codes{};
+    std::array<uint32_t, kBlockRows> right;
+    if (!fields_.empty()) fields_[0].codes(begin, size, codes.data());
+    for (size_t f = 1; f < fields_.size(); ++f) {
+      fields_[f].codes(begin, size, right.data());
+      pairs_[f - 1].number(codes.data(), right.data(), size, f == 1 ? fields_[0].count() : pairs_[f - 2].count(),
+                           fields_[f].count());
+      if (pairs_[f - 1].count() > kMaxPartitions) {
+        throw_error(ErrorKind::kUnsupported, "more than {} partitions in one append", kMaxPartitions);
+      }
+    }
+    result.put(begin, {codes.data(), size});
+  }
+
+  // False if a value or a pair in the block has no number yet; nothing is changed then.
+  bool number_known_block(size_t begin, size_t rows, RowCodesBuilder& result) const {
+    const size_t size = block_size(begin, rows);
+    std::array<uint32_t, kBlockRows> codes{};
+    std::array<uint32_t, kBlockRows> right;
+    if (!fields_.empty() && !fields_[0].find_codes(begin, size, codes.data())) return false;
+    for (size_t f = 1; f < fields_.size(); ++f) {
+      if (!fields_[f].find_codes(begin, size, right.data())) return false;
+      if (!pairs_[f - 1].find(codes.data(), right.data(), size)) return false;
+    }
+    result.put(begin, {codes.data(), size});
+    return true;
+  }
+
+  // Most blocks of a window hold what came before, and are numbered side by side. The others follow in the order of
+  // rows, so that numbers are those of one thread.
+  void number_window(size_t begin, size_t rows, RowCodesBuilder& result, ThreadPool& threads) {
+    result.make_room_for(count());
+    const size_t block_count = (std::min(rows - begin, kWindowRows) + kBlockRows - 1) / kBlockRows;
+    std::array<bool, kWindowRows / kBlockRows> is_done{};
+    for_each_index(&threads, (block_count + kTaskBlocks - 1) / kTaskBlocks, [&](size_t task) {
+      for (size_t b = task * kTaskBlocks; b < std::min(block_count, (task + 1) * kTaskBlocks); ++b) {
+        is_done[b] = number_known_block(begin + b * kBlockRows, rows, result);
+      }
+    });
+    for (size_t b = 0; b < block_count; ++b) {
+      if (!is_done[b]) number_block(begin + b * kBlockRows, rows, result);
+    }
+  }
+
   MemoryPool* pool_;
   std::vector<FieldKeys> fields_;   // of those that are not void
   std::vector<PairNumbers> pairs_;  // codes of the fields before, and of field i + 1
@@ -499,8 +575,8 @@ bool PartitionKeys::uses_column(size_t index) const {
 uint32_t PartitionKeys::count() const {
   return impl_->count();
 }
-RowCodes PartitionKeys::number_rows(std::span<const ArrayPtr> columns, int64_t row_count) {
-  return impl_->number_rows(columns, row_count);
+RowCodes PartitionKeys::number_rows(std::span<const ArrayPtr> columns, int64_t row_count, ThreadPool* threads) {
+  return impl_->number_rows(columns, row_count, threads);
 }
 std::vector<spec::Literal> PartitionKeys::tuple(uint32_t number) const {
   return impl_->tuple(number);

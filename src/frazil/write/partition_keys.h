@@ -24,7 +24,8 @@
 
 namespace frazil {
 class MemoryPool;
-}
+class ThreadPool;
+}  // namespace frazil
 
 namespace frazil::write {
 
@@ -50,9 +51,10 @@ class PartitionKeys {
 
   // The partition of each row. `columns`: one for each column of the schema, of spec::to_arrow_type of its type; columns
   // of text and bytes may also be dictionary arrays of it. Columns that are no source are not looked at. 1 to 5 ns a row
-  // and field. Throws Error(kInvalidArgument), naming the row and the field, for a value that the transform cannot take;
+  // and field, shared by `threads` but where values are new; numbers do not depend on them. Throws
+  // Error(kInvalidArgument), naming the row and the field, for a value that the transform cannot take;
   // Error(kUnsupported) past kMaxPartitions.
-  RowCodes number_rows(std::span<const ArrayPtr> columns, int64_t row_count);
+  RowCodes number_rows(std::span<const ArrayPtr> columns, int64_t row_count, ThreadPool* threads = nullptr);
 
   // The values of partition `number`, one for each field of the spec.
   std::vector<spec::Literal> tuple(uint32_t number) const;

@@ -10,6 +10,8 @@
 #include "frazil/base/message.h"
 #include "frazil/columnar/builders.h"
 #include "frazil/columnar/layout.h"
+#include "frazil/columnar/take.h"
+#include "frazil/runtime/thread_pool.h"
 #include "frazil/spec/arrow_schema.h"
 #include "frazil/write/partition_kernels.h"
 
@@ -220,6 +222,55 @@ RC_GTEST_PROP(PartitionKeys, EqualTheSpecsTransformsRowByRow, (uint64_t seed)) {
   }
 }
 
+// Values that come first in a later window, in any block of it, have the numbers that one thread gives them.
+RC_GTEST_PROP(PartitionKeys, DoNotDependOnThreads, (uint64_t seed)) {
+  MemoryPool pool;
+  Values random(seed);
+  std::vector<spec::NestedField> columns;
+  spec::PartitionSpec spec;
+  const size_t field_count = 1 + random.below(3);
+  const size_t rows = 20'000 + random.below(400'000);
+  std::vector<ArrayPtr> arrays;
+  for (size_t f = 0; f < field_count; ++f) {
+    const spec::TypePtr& type = source_types()[random.below(source_types().size())];
+    std::vector<Transform> fitting;
+    for (const Transform& transform : transforms()) {
+      if (transform.can_transform(*type)) fitting.push_back(transform);
+    }
+    const Transform& transform = fitting[random.below(fitting.size())];
+    columns.push_back(column_field(static_cast<int32_t>(f + 1), message("c{}", f), type));
+    spec.fields.push_back(
+        partition_field(static_cast<int32_t>(1000 + f), columns.back().id, message("p{}", f), transform));
+    std::vector<Literal> values;
+    const size_t value_count = 1 + random.below(200);
+    while (values.size() < value_count) {
+      Literal value = random.below(20) == 0 ? Literal::null(type) : random.literal(type);
+      if (transform.try_apply(value)) values.push_back(std::move(value));
+    }
+    std::vector<uint32_t> positions(rows);
+    const size_t clustering = 1 + random.below(3);
+    for (size_t r = 0; r < rows; ++r) {
+      const size_t known = value_count * (r + rows / 4) / (rows + rows / 4) + 1;  // more and more of them come
+      positions[r] = static_cast<uint32_t>(clustering == 1 ? known - 1 : random.below(known));
+    }
+    arrays.push_back(take(*array_of(type, values, pool), positions, pool));
+  }
+  const spec::Schema schema(columns);
+  RC_LOG() << spec.to_string(schema) << " of " << schema.to_string() << ", " << rows << " rows";
+  PartitionKeys alone(spec, schema, pool, seed);
+  PartitionKeys together(spec, schema, pool, seed);
+  ThreadPool threads(3);
+  for (int batch = 0; batch < 2; ++batch) {
+    const RowCodes expected = alone.number_rows(arrays, static_cast<int64_t>(rows));
+    const RowCodes codes = together.number_rows(arrays, static_cast<int64_t>(rows), &threads);
+    RC_ASSERT(codes.count == expected.count);
+    int64_t differing = 0;
+    for (int64_t r = 0; r < codes.count; ++r) differing += codes.at(r) != expected.at(r);
+    RC_ASSERT(differing == 0);
+  }
+  RC_ASSERT(together.count() == alone.count());
+}
+
 TEST(PartitionKeys, HashEightBytesLikeTheSpec) {
   std::mt19937_64 random(1);
   for (int64_t value : {int64_t{0}, int64_t{34}, int64_t{-1}, INT64_MIN, INT64_MAX}) {
@@ -261,7 +312,8 @@ std::string error_of(const spec::TypePtr& type, const Transform& transform, cons
   spec.fields.push_back(partition_field(1000, 1, "p", transform));
   try {
     PartitionKeys keys(spec, schema, pool);
-    keys.number_rows(std::span(&array, 1), array->length);
+    ThreadPool threads(2);
+    keys.number_rows(std::span(&array, 1), array->length, &threads);
   } catch (const Error& error) {
     return error.what();
   }
@@ -276,6 +328,10 @@ TEST(PartitionKeys, NameTheRowThatATransformCannotTake) {
   EXPECT_EQ(error_of(spec::primitive(TypeKind::kTimestamp), Transform::hour(),
                      make_fixed<int64_t>(timestamp(TimeUnit::kMicro), {0, INT64_MAX})),
             "partition field 'p': hour of row 1 is out of range");
+  std::vector<std::optional<int64_t>> many(100'000, 7);
+  many[70'000] = many[90'000] = INT64_MIN;
+  EXPECT_EQ(error_of(spec::primitive(TypeKind::kLong), Transform::truncate(10), make_int64(many)),
+            "partition field 'p': truncate[10] of row 70000 is out of range");
   // What lies under a null does not count.
   MemoryPool pool;
   auto hidden = std::make_shared<Array>(*make_int64({INT64_MIN, 5}));

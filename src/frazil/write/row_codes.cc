@@ -36,28 +36,32 @@ RowCodesBuilder::RowCodesBuilder(int64_t row_count, MemoryPool& pool)
   bytes_.set_size(row_count_);
 }
 
+void RowCodesBuilder::make_room_for(uint32_t code_count) {
+  const int width = code_count == 0 ? 1 : width_for(code_count - 1);
+  if (width > width_) widen(width);
+}
+
 void RowCodesBuilder::widen(int width) {
   MutableBuffer wider = pool_->allocate(row_count_ * static_cast<size_t>(width));
   wider.set_size(row_count_ * static_cast<size_t>(width));
   if (width_ == 1) {
-    convert_to(width, bytes_.as<uint8_t>(), done_, wider.data());
+    convert_to(width, bytes_.as<uint8_t>(), row_count_, wider.data());
   } else {
-    convert_to(width, bytes_.as<uint16_t>(), done_, wider.data());
+    convert_to(width, bytes_.as<uint16_t>(), row_count_, wider.data());
   }
   bytes_ = std::move(wider);
   width_ = width;
 }
 
-void RowCodesBuilder::append(std::span<const uint32_t> codes) {
+void RowCodesBuilder::put(size_t begin, std::span<const uint32_t> codes) {
   uint32_t all_bits = 0;
   for (uint32_t code : codes) all_bits |= code;
   if (width_for(all_bits) > width_) widen(width_for(all_bits));
-  convert_to(width_, codes.data(), codes.size(), bytes_.data() + done_ * static_cast<size_t>(width_));
-  done_ += codes.size();
+  convert_to(width_, codes.data(), codes.size(), bytes_.data() + begin * static_cast<size_t>(width_));
 }
 
 RowCodes RowCodesBuilder::finish() {
-  return {std::move(bytes_).freeze(), width_, static_cast<int64_t>(done_)};
+  return {std::move(bytes_).freeze(), width_, static_cast<int64_t>(row_count_)};
 }
 
 ArrayPtr codes_array(const RowCodes& codes, const Array& nulls_of, MemoryPool& pool) {

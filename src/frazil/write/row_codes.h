@@ -45,7 +45,15 @@ class RowCodesBuilder {
  public:
   RowCodesBuilder(int64_t row_count, MemoryPool& pool);
   // Requires no more codes than rows.
-  void append(std::span<const uint32_t> codes);
+  void append(std::span<const uint32_t> codes) {
+    put(done_, codes);
+    done_ += codes.size();
+  }
+  // The codes of the rows from `begin` on, in any order of blocks. From several threads, for rows of their own, while all
+  // codes are below what make_room_for() was called with.
+  void put(size_t begin, std::span<const uint32_t> codes);
+  void make_room_for(uint32_t code_count);
+  // Every row has its code.
   RowCodes finish();
 
  private:
@@ -53,7 +61,7 @@ class RowCodesBuilder {
 
   MemoryPool* pool_;
   size_t row_count_;
-  size_t done_ = 0;
+  size_t done_ = 0;  // by append()
   int width_ = 1;
   MutableBuffer bytes_;
 };

@@ -197,6 +197,28 @@ TEST(FindRuns, GivesUpWhenRunsAreShort) {
   EXPECT_EQ(runs_of(clustered), 0);
 }
 
+// Values that share their ends and length, or lie in one place of what came lately, are told apart.
+TEST(TextCodes, KeepsApartWhatLooksAlike) {
+  MemoryPool pool;
+  SeededRandom random(1);
+  TextCodes codes(pool, 1);
+  for (int round = 0; round < 3; ++round) {
+    std::vector<std::optional<std::string>> values;
+    for (int i = 0; i < 20'000; ++i) {
+      std::string value(random.below(40), 'a');
+      if (!value.empty()) value[random.below(value.size())] = static_cast<char>('a' + random.below(3));
+      values.emplace_back(std::move(value));
+    }
+    const ArrayPtr coded = codes.encode(make_utf8(values));
+    ASSERT_TRUE(codes.is_encoded());
+    for (size_t i = 0; i < values.size(); ++i) {
+      const int64_t entry = dictionary_index(*coded, static_cast<int64_t>(i));
+      ASSERT_EQ(coded->dictionary->bytes_value(entry), *values[i]);
+    }
+    codes.end_round(round == 0);
+  }
+}
+
 TEST(TextCodes, StopsWhereValuesDoNotRepeat) {
   MemoryPool pool;
   TextCodes codes(pool, 1);

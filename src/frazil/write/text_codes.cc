@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "frazil/columnar/layout.h"
@@ -24,9 +26,28 @@ bool TextCodes::is_worthless() const {
   return memo_.size() > row_count_ / (row_count_ < 16 * kSampleRows ? 2 : 4);
 }
 
+uint32_t TextCodes::number_of(std::string_view value) {
+  const size_t size = value.size();
+  if (size < sizeof(uint64_t)) return memo_.number_of(value);
+  uint64_t head = 0;
+  uint64_t tail = 0;
+  std::memcpy(&head, value.data(), sizeof(head));
+  std::memcpy(&tail, value.data() + size - sizeof(tail), sizeof(tail));
+  static_assert(std::tuple_size_v<decltype(recent_)> == 64, "6 bits of the hash");
+  Recent& recent = recent_[((head ^ (tail << 17 | tail >> 47)) + size) * 0x9E3779B97F4A7C15U >> 58];
+  if (recent.head == head && recent.tail == tail && recent.size == size &&
+      (size <= 2 * sizeof(uint64_t) || memo_.value(recent.number) == value)) {
+    return recent.number;
+  }
+  const uint32_t number = memo_.number_of(value);
+  recent = {.head = head, .tail = tail, .size = static_cast<uint32_t>(size), .number = number};
+  return number;
+}
+
 void TextCodes::end_round(bool rows_stay) {
   if (rows_stay && !is_stopped_ && memo_.size() <= kValuesMax / 2 && memo_.data_bytes() <= kBytesMax / 2) return;
   memo_.clear();
+  recent_.fill({});
   ++id_;
   is_stopped_ = false;
   row_count_ = 0;
@@ -60,7 +81,7 @@ ArrayPtr TextCodes::encode(const ArrayPtr& array) {
         if (number == kNoNumber) number = memo_.number_of(array->dictionary->bytes_value(entry));
         code = number;
       } else {
-        code = memo_.number_of({data + offsets[row], static_cast<size_t>(offsets[row + 1] - offsets[row])});
+        code = number_of({data + offsets[row], static_cast<size_t>(offsets[row + 1] - offsets[row])});
       }
     }
     row_count_ += count;

@@ -6,7 +6,9 @@
 // four; or when the dictionary gets as large as the encoders' own. Such batches stay as they are.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "frazil/columnar/array.h"
 #include "frazil/columnar/bytes_memo.h"
@@ -33,10 +35,20 @@ class TextCodes {
   void end_round(bool rows_stay);
 
  private:
+  // A value of 8 bytes or more that came lately: its ends decide most comparisons, and nothing is hashed.
+  struct Recent {
+    uint64_t head = 0;
+    uint64_t tail = 0;
+    uint32_t size = 0;  // 0: none
+    uint32_t number = 0;
+  };
+
   bool is_worthless() const;
+  uint32_t number_of(std::string_view value);
 
   MemoryPool* pool_;
   BytesMemo memo_;
+  std::array<Recent, 64> recent_;
   uint64_t id_ = 1;
   bool is_stopped_ = false;
   int64_t row_count_ = 0;  // of the round

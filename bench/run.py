@@ -38,6 +38,7 @@ from peers import build as peers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.join(os.path.dirname(HERE), "build")
+HASH_LIBRARY = os.path.join(BUILD, "release", "bench", "content_hash", "libfrazil_content_hash.so")
 ROUNDS = {"quick": 3, "full": 7}
 MEMORY_SLACK_BYTES = 512 << 20
 FIGURES = (
@@ -64,6 +65,7 @@ def say(text):
 def main():
     options = arguments()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    os.environ.setdefault("FRAZIL_CONTENT_HASH", HASH_LIBRARY)  # for runners that cannot know where it is
     engines = available_engines(options)
     for engine in engines:
         if "absent" in engine:

@@ -3,7 +3,7 @@
 usage: build.py [--peers python|all|name,..] [--cache FOLDER]
        build.py --environment NAME          makes one environment of peers.toml and prints its interpreter
 
-`python` is every engine of the Python environments and the floor in C++; `all` adds Go and Rust. What is there already,
+`python` is every engine of the Python environments and those in C and C++; `all` adds Go and Rust. What is there already,
 made from the same sources and pins, is kept. Prints one JSON object, also returned by peers():
 
   {"python": interpreter of the environment `main`, also for data makers, or null
@@ -24,6 +24,8 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
+import tempfile
 import tomllib
 import venv
 
@@ -138,7 +140,8 @@ def cpp_program(description, cache, environments):
         raise Absent("pyarrow is not installed")
     wheel = run([python, "-c", "import pyarrow; print(pyarrow.__path__[0])"]).strip()
     compiler = os.environ.get("CXX", "g++")
-    libraries = [os.path.basename(sorted(glob.glob(f"{wheel}/lib{name}.so.*"))[-1]) for name in ("parquet", "arrow")]
+    linked = description.get("libraries", ["parquet", "arrow"])
+    libraries = [os.path.basename(sorted(glob.glob(f"{wheel}/lib{name}.so.*"))[-1]) for name in linked]
     source = os.path.join(HERE, "cpp", f"{description['output']}.cc")
 
     def build(program):
@@ -146,6 +149,55 @@ def cpp_program(description, cache, environments):
              "-pthread", f"-Wl,-rpath,{wheel}", "-o", program])
 
     return built("cpp", description["output"], [wheel, run([compiler, "--version"])], cache, build)
+
+
+NANOARROW_SOURCES = {
+    "subprojects/arrow-nanoarrow/src/nanoarrow/common": ("array", "array_stream", "schema", "utils"),
+    "subprojects/arrow-nanoarrow/src/nanoarrow/ipc": ("codecs", "decoder", "encoder", "reader", "writer"),
+    "subprojects/flatcc-*/src/runtime": ("builder", "emitter", "refmap", "verifier"),
+}
+
+
+def nanoarrow_program(description, cache, environments):
+    """Compiles nanoarrow, a C library, out of the sources that its Python package is published with."""
+    python, _ = environments("main")
+    version = description["packages"]["nanoarrow"]
+    compiler = os.environ.get("CXX", "g++")
+    source = os.path.join(HERE, "cpp", f"{description['output']}.cc")
+
+    def build(program):
+        with tempfile.TemporaryDirectory() as folder:
+            run([python, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-binary", "nanoarrow",
+                 "--dest", folder, f"nanoarrow=={version}"])
+            with tarfile.open(os.path.join(folder, f"nanoarrow-{version}.tar.gz")) as archive:
+                archive.extractall(folder, filter="data")
+            root = os.path.join(folder, f"nanoarrow-{version}")
+            headers = os.path.join(root, "subprojects", "arrow-nanoarrow", "src")
+            configure_nanoarrow(os.path.join(headers, "nanoarrow", "nanoarrow_config.h"), version)
+            sources = [
+                path
+                for pattern, names in NANOARROW_SOURCES.items()
+                for name in names
+                for path in glob.glob(os.path.join(root, pattern, f"{name}.c"))
+            ]
+            includes = [f"-I{path}" for path in (headers, *glob.glob(os.path.join(root, "subprojects", "flatcc-*", "include")))]
+            codecs = ["-DNANOARROW_IPC_WITH_ZSTD", "-DNANOARROW_IPC_WITH_LZ4"]
+            run(["gcc", "-O2", "-DNDEBUG", "-w", *codecs, *includes, "-c", *sources], cwd=folder)
+            run([compiler, "-std=c++20", "-O2", source, *glob.glob(os.path.join(folder, "*.o")), *includes, "-lzstd", "-llz4", "-pthread",
+                 "-ldl", "-Wl,--wrap=malloc,--wrap=realloc,--wrap=calloc", "-o", program])
+
+    return built("cpp", description["output"], [version, run([compiler, "--version"])], cache, build)
+
+
+def configure_nanoarrow(header, version):
+    """Fills its template, as its own build does."""
+    with open(f"{header}.in") as file:
+        text = file.read()
+    words = dict(zip(("MAJOR", "MINOR", "PATCH"), version.split(".")))
+    for name, value in ({f"VERSION_{word}": part for word, part in words.items()} | {"VERSION": version, "NAMESPACE_DEFINE": ""}).items():
+        text = text.replace(f"@NANOARROW_{name}@", value)
+    with open(header, "w") as file:
+        file.write(text)
 
 
 def go_program(description, cache, _environments):
@@ -156,15 +208,26 @@ def go_program(description, cache, _environments):
 
 
 def rust_program(description, cache, _environments):
+    folder, crate = description["folder"], description["crate"]
+
     def build(program):
-        target = os.path.join(cache, "rust")
-        run(["cargo", "build", "--release", "--locked"], cwd=os.path.join(HERE, "rust"), env={**os.environ, "CARGO_TARGET_DIR": target})
-        shutil.copy2(os.path.join(target, "release", "iceberg-peer"), program)
+        target = os.path.join(cache, folder)
+        run(["cargo", "build", "--release", "--locked"], cwd=os.path.join(HERE, folder), env={**os.environ, "CARGO_TARGET_DIR": target})
+        shutil.copy2(os.path.join(target, "release", crate), program)
 
-    return built("rust", description["output"], [], cache, build)
+    return built(folder, description["output"], [], cache, build)
 
 
-PROGRAMS = {"cpp": cpp_program, "go": go_program, "rust": rust_program}
+PROGRAMS = {
+    "cpp": cpp_program,
+    "cpp_ipc": cpp_program,
+    "nanoarrow": nanoarrow_program,
+    "go": go_program,
+    "rust": rust_program,
+    "rust_ipc": rust_program,
+}
+NOT_ASKED_FOR = ("go", "rust", "rust_ipc")  # runners that `python` leaves out
+SCRIPTS = {"write": "writer.py", "ipc": "ipc_runner.py"}  # of jobs that have one of their own
 
 
 # -- engines
@@ -175,7 +238,7 @@ def chosen(text, engines):
     if text == "all":
         return set(engines)
     if text == "python":
-        return {name for name, engine in engines.items() if engine["runner"] not in ("go", "rust")}
+        return {name for name, engine in engines.items() if engine["runner"] not in NOT_ASKED_FOR}
     names = set(text.split(","))
     if unknown := names - set(engines):
         raise ValueError(f"no such peer: {', '.join(sorted(unknown))} (there are {', '.join(engines)})")
@@ -223,7 +286,7 @@ def made(pinned, wanted, cache):
         python, installed = environments(engine["runner"])
         if missing := [package for package in engine["packages"] if package not in installed]:
             raise Absent(f"{', '.join(missing)} could not be installed")
-        script = "writer.py" if engine.get("jobs") == ["write"] else "reader.py"
+        script = next((SCRIPTS[job] for job in engine.get("jobs", []) if job in SCRIPTS), "reader.py")
         return [python, os.path.join(HERE, "python", script)], {package: installed[package] for package in engine["packages"]}
 
     try:

@@ -25,6 +25,7 @@ import build  # noqa: E402
 import engines  # noqa: E402
 import writer  # noqa: E402
 
+KNOWN = {"write": writer.ENGINES, "ipc": ("pyarrow_ipc",)}  # by jobs that have a script of their own
 READ = os.path.join(PEERS, "python", "reader.py")
 MAIN = os.path.join(build.CACHE, "environments", "main", "bin", "python")
 LIBRARY = os.environ.get("FRAZIL_CONTENT_HASH") or os.path.join(ROOT, "build", "release", "bench", "content_hash", "libfrazil_content_hash.so")
@@ -45,20 +46,23 @@ class Pins(unittest.TestCase):
             self.assertEqual(required.get(module), version, module)
 
     def test_cargo_toml_repeats_the_pins_and_its_lock_keeps_them(self):
-        dependencies = tomllib.loads(text_of("rust", "Cargo.toml"))["dependencies"]
-        locked = {package["name"]: package["version"] for package in tomllib.loads(text_of("rust", "Cargo.lock"))["package"]}
-        for crate, version in self.pins["programs"]["rust"]["packages"].items():
-            self.assertEqual(dependencies.get(crate), version, crate)
-            self.assertTrue(f"{locked[crate]}.".startswith(f"{version.removeprefix('=')}."), f"{crate} {locked[crate]}")
+        for folder in ("rust", "rust_ipc"):
+            dependencies = tomllib.loads(text_of(folder, "Cargo.toml"))["dependencies"]
+            locked = {package["name"]: package["version"] for package in tomllib.loads(text_of(folder, "Cargo.lock"))["package"]}
+            for crate, version in self.pins["programs"][folder]["packages"].items():
+                wanted = dependencies.get(crate)
+                self.assertEqual(wanted["version"] if isinstance(wanted, dict) else wanted, version, crate)
+                self.assertTrue(f"{locked[crate]}.".startswith(f"{version.removeprefix('=')}."), f"{crate} {locked[crate]}")
 
     def test_the_floor_is_built_on_the_pyarrow_that_is_installed(self):
-        self.assertEqual(self.pins["programs"]["cpp"]["packages"]["pyarrow"], self.pins["environments"]["main"]["pyarrow"])
+        for program in ("cpp", "cpp_ipc"):
+            self.assertEqual(self.pins["programs"][program]["packages"]["pyarrow"], self.pins["environments"]["main"]["pyarrow"])
 
     def test_every_engine_has_a_runner_with_its_packages(self):
         for name, engine in self.pins["engines"].items():
             with self.subTest(name):
                 if engine["runner"] in self.pins["environments"]:
-                    self.assertIn(name, writer.ENGINES if "write" in engine.get("jobs", []) else engines.ENGINES)
+                    self.assertIn(name, KNOWN.get(engine.get("jobs", ["read"])[0], engines.ENGINES))
                     pinned = {build.package_name(package) for package in self.pins["environments"][engine["runner"]]}
                     self.assertLessEqual(set(engine["packages"]), pinned)
                 else:

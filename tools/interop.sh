@@ -8,12 +8,14 @@ export FRAZIL_SEED=${FRAZIL_SEED:-$(date +%y%m%d%H)0000}
 echo "interop: again with FRAZIL_SEED=$FRAZIL_SEED FRAZIL_TEST_SECONDS=$FRAZIL_TEST_SECONDS"
 python=$(tools/python_env.sh "$PWD/build/venv" tests/requirements.txt)
 FRAZIL_WITH_TESTS=1 FRAZIL_PYTHON=$python tools/build.sh release frazil frazil_parquet_dump frazil_parquet_rewrite \
-  frazil_parquet_where frazil_predicate_rows frazil_rewrite_metadata frazil_file_metrics frazil_append_file frazil_commit_verbs
+  frazil_parquet_where frazil_predicate_rows frazil_rewrite_metadata frazil_file_metrics frazil_append_file frazil_commit_verbs \
+  frazil_ipc_library
 [ -n "$python" ] || { echo "interop: skipped, no Python oracles"; exit 0; }
 status=0
 FRAZIL=$PWD/build/release/frazil "$python" tests/interop/differential.py || status=1
 "$python" tests/parquet/differential.py build/release/tests/parquet/frazil_parquet_dump || status=1
 "$python" tests/parquet/written.py build/release/tests/parquet/frazil_parquet_{rewrite,dump} --no-corpora || status=1
+"$python" tests/ipc/differential.py build/release/tests/ipc/libfrazil_ipc_library.so || status=1
 "$python" tests/parquet/pruning.py build/release/tests/parquet/frazil_parquet_where || status=1
 "$python" tests/predicate/differential.py build/release/tests/predicate/frazil_predicate_rows || status=1
 "$python" tests/interop/file_metrics.py build/release/tests/interop/frazil_file_metrics || status=1

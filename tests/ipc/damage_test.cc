@@ -15,6 +15,7 @@
 #include "frazil/base/error.h"
 #include "frazil/io/local_file_system.h"
 #include "frazil/io/memory_file_system.h"
+#include "frazil/ipc/file_reader.h"
 #include "frazil/memory/poison.h"
 
 namespace frazil::testing {
@@ -27,11 +28,11 @@ constexpr size_t kBudgetBytes = size_t{256} << 20;
 constexpr auto kDeadline = std::chrono::seconds(5);
 constexpr ipc::ReadOptions kChecked = {.validation = ipc::Validation::kFull};
 
-// What comes of the bytes: contents, or nothing after an error of a kind that bytes may bring. `text` is the error's.
-std::optional<IpcContents> attempt(Way way, const std::shared_ptr<const InputFile>& file, MemoryPool& pool,
-                                   std::string* text = nullptr) {
+// What `read()` gives: contents, or nothing after an error of a kind that bytes may bring. `text` is the error's.
+template <typename Read>
+std::optional<IpcContents> attempt(Read read, std::string* text = nullptr) {
   try {
-    return read_ipc(way, file, pool, kChecked);
+    return read();
   } catch (const Error& error) {
     EXPECT_TRUE(error.kind() == ErrorKind::kCorrupt || error.kind() == ErrorKind::kUnsupported ||
                 error.kind() == ErrorKind::kMemoryLimit)
@@ -42,6 +43,17 @@ std::optional<IpcContents> attempt(Way way, const std::shared_ptr<const InputFil
     ADD_FAILURE() << "no error of ours: " << error.what();
     return std::nullopt;
   }
+}
+
+std::optional<IpcContents> attempt(Way way, const std::shared_ptr<const InputFile>& file, MemoryPool& pool,
+                                   std::string* text = nullptr) {
+  return attempt([&] { return read_ipc(way, file, pool, kChecked); }, text);
+}
+
+std::string bytes_of(const fs::path& path) {
+  MemoryPool pool;
+  LocalFileSystem files;
+  return std::string(read_file(files, path.string(), pool, 1 << 20).text());
 }
 
 size_t peak_resident_bytes() {
@@ -74,6 +86,11 @@ TEST(IpcDamage, FuzzInputsGiveErrorsOrRowsWithinTimeAndMemory) {
           EXPECT_EQ(difference_after_writing(*contents, pool), "");
         }
       }
+      attempt([&] {  // as a file, whatever it begins with
+        MemoryPool pool({.budget_bytes = kBudgetBytes});
+        ipc::FileReader reader(Buffer::from_string(bytes_of(entry.path())), pool, kChecked);
+        return contents_of(reader);
+      });
       const auto took = std::chrono::steady_clock::now() - start;
       EXPECT_LT(took, kDeadline) << "all ways together";
       read += is_read ? 1 : 0;
@@ -105,12 +122,6 @@ std::shared_ptr<const InputFile> memory_file(const std::string& bytes) {
   static MemoryFileSystem files;
   write_file(files, "/damaged", std::as_bytes(std::span(bytes)), {.if_exists = OutputFile::IfExists::kReplace});
   return files.open_input("/damaged");
-}
-
-std::string bytes_of(const fs::path& path) {
-  MemoryPool pool;
-  LocalFileSystem files;
-  return std::string(read_file(files, path.string(), pool, 1 << 20).text());
 }
 
 TEST(IpcDamage, AStreamCutAnywhereGivesTheBatchesBeforeOrAnError) {

@@ -119,7 +119,7 @@ void BodyBuffers::changed(ArrayArena& arena, const Place& place, uint64_t needed
       throw_corrupt(body_.offset + place.offset, "a buffer that was {} bytes before it was compressed", size);
     }
   }
-  if (stored_bytes().size() < needed) throw_short(stored_bytes().size(), needed);
+  if (stored_bytes().size() < needed) throw_short(place, stored_bytes().size(), needed);
   if (stored_bytes().empty()) return;
   const bool is_turned = changes_.is_big_endian && order != ByteOrder::kNone;
   const bool is_aligned = (reinterpret_cast<uintptr_t>(stored_bytes().data()) & (alignment - 1)) == 0;
@@ -148,8 +148,8 @@ void BodyBuffers::throw_outside(const Place& place) const {
                 static_cast<int64_t>(place.length), static_cast<int64_t>(place.offset));
 }
 
-void BodyBuffers::throw_short(uint64_t length, uint64_t needed) const {
-  throw_corrupt(body_.offset, "buffer {} is too short: {} < {} bytes", next_ - 1, length, needed);
+void BodyBuffers::throw_short(const Place& place, uint64_t length, uint64_t needed) const {
+  throw_corrupt(body_.offset + place.offset, "buffer {} is too short: {} < {} bytes", next_ - 1, length, needed);
 }
 
 }  // namespace frazil::ipc

@@ -59,7 +59,7 @@ class BodyBuffers {
       changed(arena, place, needed, alignment, order, out);
       return;
     }
-    if (place.length < needed) throw_short(place.length, needed);
+    if (place.length < needed) throw_short(place, place.length, needed);
     if (place.length == 0) return;
     const std::byte* data = body_.whole.data() + place.offset;
     if ((reinterpret_cast<uintptr_t>(data) & (alignment - 1)) != 0) {
@@ -106,7 +106,7 @@ class BodyBuffers {
   MutableBuffer decompress(const Place& place, uint64_t size, std::span<const std::byte> bytes);
   [[noreturn]] void throw_too_few() const;
   [[noreturn]] void throw_outside(const Place& place) const;
-  [[noreturn]] void throw_short(uint64_t length, uint64_t needed) const;
+  [[noreturn]] void throw_short(const Place& place, uint64_t length, uint64_t needed) const;
 
   const std::byte* places_;
   size_t count_;

@@ -11,7 +11,7 @@ from summary import BLOCK
 MIB = 1 << 20
 
 #          heading, width, decimals, value of a summary row
-COLUMNS = (
+OF_ROWS = (
     ("M rows/s", 8, 2, lambda r: r["rows_per_second"] and r["rows_per_second"] / 1e6),
     ("seconds", 8, 3, lambda r: r["seconds"] and r["seconds"]["median"]),
     ("spread", 7, 3, lambda r: r["seconds"] and r["seconds"]["max"] - r["seconds"]["min"]),
@@ -21,6 +21,15 @@ COLUMNS = (
     ("file MiB", 8, 1, lambda r: ((r["bytes_read"] or 0) + (r["bytes_written"] or 0)) / MIB or None),  # read or written
     ("x floor", 8, 2, lambda r: r["ratio_to_floor"] and r["ratio_to_floor"]["median"]),
 )
+# Of blocks where an operation takes less than SECONDS_OF_OPERATIONS.
+OF_OPERATIONS = (
+    ("us", 10, 2, lambda r: r["seconds"] and r["seconds"]["median"] * 1e6),
+    ("spread", 9, 2, lambda r: r["seconds"] and (r["seconds"]["max"] - r["seconds"]["min"]) * 1e6),
+    ("allocs", 8, 0, lambda r: r["allocations"]),
+    ("RSS MiB", 8, 1, lambda r: r["rss_peak_bytes"] and r["rss_peak_bytes"] / MIB),
+    ("moved MiB", 9, 2, lambda r: ((r["bytes_read"] or 0) + (r["bytes_written"] or 0)) / MIB),  # read or written
+)
+SECONDS_OF_OPERATIONS = 1e-3
 
 
 def text(summary):
@@ -33,6 +42,8 @@ def text(summary):
 
 def _block(rows):
     first = rows[0]
+    medians = [row["seconds"]["median"] for row in rows if row["seconds"]]
+    columns = OF_OPERATIONS if medians and min(medians) < SECONDS_OF_OPERATIONS else OF_ROWS
     threads = "1 thread" if first["threads"] == 1 else f"{first['threads']} threads"
     names = [
         (
@@ -46,12 +57,12 @@ def _block(rows):
     lines = [
         f"{first['set']} {first['codec']}, {first['case'].replace('_', ' ')}, {threads}",
         " " * width
-        + "".join(f" {heading:>{size}}" for heading, size, _, _ in COLUMNS)
+        + "".join(f" {heading:>{size}}" for heading, size, _, _ in columns)
         + "  best peer's time / own, median [range]",
     ]
     for name, row in zip(names, rows):
         figures = (
-            "".join(f" {_number(value(row), decimals):>{size}}" for _, size, decimals, value in COLUMNS)
+            "".join(f" {_number(value(row), decimals):>{size}}" for _, size, decimals, value in columns)
             if row["rounds"]
             else ""
         )

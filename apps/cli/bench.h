@@ -7,5 +7,6 @@ namespace frazil::cli {
 
 void add_bench_read(Command& bench);
 void add_bench_write(Command& bench);
+void add_bench_ipc(Command& bench);
 
 }  // namespace frazil::cli

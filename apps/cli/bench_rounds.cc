@@ -18,6 +18,10 @@ namespace {
 
 void print_json_line(Session& session, const BenchRound& round) {
   json::Object line = to_json(round.figures);
+  if (round.operations) {
+    line.emplace_back("operations", json::Value(static_cast<int64_t>(*round.operations)));
+    line.emplace_back("microseconds_median", json::Value(round.figures.seconds * 1e6));
+  }
   if (round.content) line.emplace_back("content_hash", json::Value(round.content->to_string()));
   session.print_line(json::write(json::Value(std::move(line))));
   session.out().flush();
@@ -38,7 +42,15 @@ void print_table(Session& session, const std::vector<BenchRound>& rounds) {
   };
   const auto tenths = [](double value) { return std::isnan(value) ? "-" : message("{:.1f}", value); };
   const auto bytes = [](double value) { return human_bytes(static_cast<uint64_t>(value)); };
-  const std::vector<Column> columns = {
+  const std::vector<Column> of_operations = {
+      {"us", [](const Figures& f) { return f.seconds * 1e6; }, [](double value) { return message("{:.2f}", value); }},
+      {"allocations", [](const Figures& f) { return static_cast<double>(f.allocations); },
+       [](double value) { return message("{:.0f}", value); }},
+      {"bytes moved", [](const Figures& f) { return static_cast<double>(bytes_moved(f)); }, bytes},
+      {"pool peak", [](const Figures& f) { return static_cast<double>(f.pool_peak_bytes); }, bytes},
+      {"RSS peak", [](const Figures& f) { return static_cast<double>(f.rss_peak_bytes); }, bytes},
+  };
+  const std::vector<Column> of_rows = {
       {"seconds", [](const Figures& f) { return f.seconds; }, [](double value) { return message("{:.3f}", value); }},
       {"M rows/s", [](const Figures& f) { return static_cast<double>(f.rows) / f.seconds / 1e6; },
        [](double value) { return message("{:.3g}", value); }},
@@ -47,6 +59,7 @@ void print_table(Session& session, const std::vector<BenchRound>& rounds) {
       {"pool peak", [](const Figures& f) { return static_cast<double>(f.pool_peak_bytes); }, bytes},
       {"RSS peak", [](const Figures& f) { return static_cast<double>(f.rss_peak_bytes); }, bytes},
   };
+  const std::vector<Column>& columns = rounds.front().operations ? of_operations : of_rows;
   std::vector<ListingColumn> heads = {{"round"}};
   for (const Column& column : columns) heads.push_back({column.name, true});
   Listing listing = session.listing(std::move(heads));

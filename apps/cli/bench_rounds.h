@@ -1,6 +1,7 @@
 // The rounds of a verb of `frazil bench`, and how they are printed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -23,6 +24,8 @@ void add_rounds(Command& command, BenchRounds& rounds);
 
 struct BenchRound {
   Figures figures;
+  // Of a round that is many operations: how many, figures.seconds being the median of one and the counts those of one.
+  std::optional<size_t> operations;
   std::optional<ContentHash> content;
 };
 

@@ -84,6 +84,26 @@ def range_of(value, scale=1.0):
     return f"{median} <small>[{low}–{high}]</small>"
 
 
+def time_of(value):
+    """Seconds, and microseconds of what takes less than a millisecond."""
+    seconds = number(value)
+    if seconds is None or seconds >= 1e-3:
+        return figure(seconds)
+    return f"{figure(seconds, 1e6)}\u00a0µs"
+
+
+def time_range_of(value):
+    value = spread(value)
+    if not value:
+        return ""
+    median, low, high = (time_of(value[name]) for name in ("median", "min", "max"))
+    return f"{median} <small>[{low}–{high}]</small>"
+
+
+def median_time(row):
+    return time_of((spread(row.get("seconds")) or {}).get("median"))
+
+
 def faster(value):
     """A ratio with a sign for which side of 1 it is on."""
     found = spread(value)
@@ -142,6 +162,8 @@ HEADLINE = [
     ("M rows/s", of("peer", lambda row: figure(row.get("rows_per_second"), 1e-6)), "n"),
     ("peak RSS, MiB", of("peer", lambda row: figure(row.get("rss_peak_bytes"), 1 / MIB)), "n"),
     ("Best peer's time / Frazil's", of("ours", lambda row: faster(row.get("ratio_to_best_peer"))), "n"),
+    ("Frazil, seconds", of("ours", median_time), "n"),
+    ("Best peer, seconds", of("peer", median_time), "n"),
     ("Frazil's time / floor's", of("ours", lambda row: range_of(row.get("ratio_to_floor"))), "n"),
 ]
 NOT_MEASURED = [
@@ -158,7 +180,7 @@ SUMMARY = [
     STATUS,
     REASON,
     figure_column("M rows/s", "rows_per_second", 1e-6),
-    range_column("Seconds", "seconds"),
+    ("Seconds", lambda row: time_range_of(row.get("seconds")), "n"),
     range_column("First batch, ms", "seconds_to_first_batch", 1e3),
     POOL_PEAK,
     RSS_PEAK,
@@ -176,7 +198,7 @@ MEASUREMENTS = [
     REASON,
     ROWS,
     figure_column("Batches", "batches", whole=True),
-    figure_column("Seconds", "seconds"),
+    ("Seconds", lambda row: time_of(row.get("seconds")), "n"),
     figure_column("First batch, ms", "seconds_to_first_batch", 1e3),
     POOL_PEAK,
     RSS_PEAK,

@@ -66,6 +66,19 @@ frazil 64MiB task      20.00    0.400   0.000     10.0     40.0     46.0    130.
 frazil concurrent 4  not offered: no such knob""",
         )
 
+    def test_operations_of_microseconds_have_columns_of_their_own(self):
+        found = measured("arrow_cpp", "default", 40e-6, 44e-6, allocations=578, rss_peak_bytes=23 * MIB) + measured(
+            "frazil", "default", 2e-6, 2.2e-6, allocations=12, bytes_read=MIB
+        )
+        self.assertEqual(
+            table.text(summary.summarize(found)),
+            """\
+foreign zstd, two columns, 2 threads
+                       us    spread   allocs  RSS MiB moved MiB  best peer's time / own, median [range]
+arrow_cpp           42.00      4.00      578     23.0      0.00  1.00 [1.00-1.00]
+frazil default       2.10      0.20       12        -      1.00  20.00 [20.00-20.00]""",
+        )
+
     def test_a_row_that_failed_later_has_figures_and_the_reason(self):
         failure = {**not_run("polars", "default", "killed", "signal 9")[0], "round": 2}
         text = table.text(summary.summarize(measured("polars", "default", 0.5) + [failure]))

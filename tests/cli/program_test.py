@@ -183,6 +183,11 @@ class JsonTest(TemporaryTest):
             for line in frazil('bench', 'read', LINEITEM, *more, '--output', 'json').stdout.splitlines():
                 validate(schemas['`frazil bench read`'][0], json.loads(line))
         covered.add(('`frazil bench read`', 0))
+        for more in [], ['--hash'], ['--write', '--compression', 'zstd']:
+            command = ['bench', 'ipc', '--columns', '3', '--rows', '100', '--operations', '5', *more, '--output', 'json']
+            for line in frazil(*command).stdout.splitlines():
+                validate(schemas['`frazil bench ipc`'][0], json.loads(line))
+        covered.add(('`frazil bench ipc`', 0))
         elsewhere = ('`frazil parquet',  # parquet_test.py
                      '`frazil namespace create', '`frazil create', '`frazil drop', '`frazil rename', '`frazil load',
                      '`frazil bench write')  # write_test.py

@@ -1,6 +1,7 @@
 #include "file_arguments.h"
 
 #include <memory>
+#include <string_view>
 
 #include <glob.h>
 
@@ -23,6 +24,10 @@ std::vector<std::string> expand_patterns(const std::vector<std::string>& argumen
     paths.insert(paths.end(), found.gl_pathv, found.gl_pathv + found.gl_pathc);
   }
   return paths;
+}
+
+void add_file_context(Error& error, const std::string& path) {
+  if (std::string_view(error.what()).find(path) == std::string_view::npos) error.add_context(path);
 }
 
 }  // namespace frazil::cli

@@ -1,4 +1,4 @@
-// Rows of other programs' files: Parquet, CSV, JSON lines, by path or from standard input.
+// Rows of other programs' files: Parquet, Arrow, CSV, JSON lines, by path or from standard input.
 #pragma once
 
 #include <cstdint>

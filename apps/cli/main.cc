@@ -53,6 +53,7 @@ int run(int argc, char** argv) {
     add_files(root);
     add_history(root);
     add_inspect(root);
+    add_ipc(root);
     add_list(root);
     add_load(root);
     add_location(root);

@@ -9,12 +9,14 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "frazil/base/civil_time.h"
 #include "frazil/base/error.h"
 #include "frazil/base/number_text.h"
 #include "frazil/base/utf8.h"
+#include "frazil/io/posix_calls.h"
 #include "frazil/json/value.h"
 
 namespace frazil::cli {
@@ -25,21 +27,30 @@ OutputStream::OutputStream(int descriptor, size_t buffer_bytes)
 OutputStream::~OutputStream() = default;
 
 void OutputStream::flush() {
-  size_t written = 0;
-  while (written < buffer_.size()) {
-    ssize_t count = ::write(descriptor_, buffer_.data() + written, buffer_.size() - written);
-    if (count >= 0) {
-      written += static_cast<size_t>(count);
-      continue;
-    }
-    int number = errno;
-    if (number == EINTR) continue;
-    buffer_.clear();
-    if (number == EPIPE) throw ClosedPipe{};
-    throw IoError(number, message("cannot write the output: {}", std::strerror(number)));
-  }
-  bytes_written_ += written;
+  const auto write_some = [this](const void* data, size_t size) { return ::write(descriptor_, data, size); };
+  if (!write_fully(write_some, std::as_bytes(std::span(buffer_)))) fail();
+  bytes_written_ += buffer_.size();
   buffer_.clear();
+}
+
+void OutputStream::write_pieces(std::span<const std::span<const std::byte>> pieces) {
+  size_t size = 0;
+  for (const auto piece : pieces) size += piece.size();
+  if (size < buffer_bytes_) {
+    for (const auto piece : pieces) write({reinterpret_cast<const char*>(piece.data()), piece.size()});
+    return;
+  }
+  flush();
+  const auto write_some = [this](const iovec* vectors, int count) { return ::writev(descriptor_, vectors, count); };
+  if (!write_pieces_fully(write_some, pieces)) fail();
+  bytes_written_ += size;
+}
+
+void OutputStream::fail() {
+  const int number = errno;
+  buffer_.clear();
+  if (number == EPIPE) throw ClosedPipe{};
+  throw IoError(number, message("cannot write the output: {}", std::strerror(number)));
 }
 
 bool use_color(Color color, int descriptor) {

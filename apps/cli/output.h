@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -28,6 +29,8 @@ class OutputStream {
     buffer_ += text;
     if (buffer_.size() >= buffer_bytes_) flush();
   }
+  // Bytes of others, one piece behind the other: many of them go out as they lie, without a copy.
+  void write_pieces(std::span<const std::span<const std::byte>> pieces);
   // For writers of many values: append here, then call flush_if_full().
   std::string& buffer() { return buffer_; }
   void flush_if_full() {
@@ -38,6 +41,9 @@ class OutputStream {
   uint64_t bytes_written() const { return bytes_written_; }
 
  private:
+  // By errno, after a write.
+  [[noreturn]] void fail();
+
   int descriptor_;
   size_t buffer_bytes_;
   bool is_terminal_;

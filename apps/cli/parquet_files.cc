@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "file_arguments.h"
 #include "scan_arguments.h"
 #include "session.h"
 
@@ -53,10 +52,6 @@ ParquetFile open_parquet(Session& session, const std::string& path) {
   ParquetFile file{.path = path, .input = session.files().open_input(path), .metadata = nullptr};
   file.metadata = parquet::read_metadata(*file.input, session.context().memory_pool());
   return file;
-}
-
-void add_file_context(Error& error, const std::string& path) {
-  if (std::string_view(error.what()).find(path) == std::string_view::npos) error.add_context(path);
 }
 
 void for_each_parquet(Session& session, const std::vector<std::string>& arguments, const FileVisitor& work) {

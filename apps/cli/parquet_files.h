@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arguments.h"
+#include "file_arguments.h"
 #include "output.h"
 
 #include "frazil/base/error.h"
@@ -49,9 +50,6 @@ struct ParquetFile {
 
 // Reads the footer. Errors name the path.
 ParquetFile open_parquet(Session& session, const std::string& path);
-
-// Says which file failed, unless the error does already.
-void add_file_context(Error& error, const std::string& path);
 
 // Calls `work` with one file after the other: path, its number, and how many there are.
 using FileVisitor = std::function<void(const ParquetFile& file, size_t index, size_t count)>;

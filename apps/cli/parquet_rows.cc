@@ -24,28 +24,6 @@ struct Arguments {
   std::optional<std::string> format;
 };
 
-// Throws Error(kInvalidArgument) if rows of `schema` cannot follow rows of `first` in one output.
-void check_same_columns(const Schema& first, const std::string& first_path, const Schema& schema,
-                        const std::string& path) {
-  const auto fail = [&](const std::string& what) {
-    Error error(ErrorKind::kInvalidArgument,
-                message("the columns of {} differ from those of {}: {}", path, first_path, what));
-    throw error.set_hint("--select columns that they share, or one file after the other");
-  };
-  const size_t count = std::min(first.field_count(), schema.field_count());
-  for (size_t i = 0; i < count; ++i) {
-    const Field& wanted = first.field(i);
-    const Field& field = schema.field(i);
-    if (field.name != wanted.name || !field.type->equals(*wanted.type)) {
-      fail(message("{} {} instead of {} {}", field.name, field.type->to_string(), wanted.name,
-                   wanted.type->to_string()));
-    }
-  }
-  if (first.field_count() != schema.field_count()) {
-    fail(message("{} columns instead of {}", schema.field_count(), first.field_count()));
-  }
-}
-
 parquet::FileReader open_rows(Session& session, const ParquetFile& file, const Arguments& arguments,
                               std::optional<int64_t> limit) {
   parquet::FileReaderOptions options;

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "arrow_schema_text.h"
 #include "parquet.h"
 #include "parquet_files.h"
 #include "parquet_text.h"
@@ -19,20 +20,6 @@ struct Arguments {
   ParquetArguments files;
   std::optional<std::string> form;
 };
-
-json::Value arrow_json(const Schema& schema) {
-  json::Array fields;
-  for (const Field& field : schema.fields()) {
-    json::Object object;
-    object.emplace_back("name", json::Value(field.name));
-    object.emplace_back("type", json::Value(field.type->to_string()));
-    object.emplace_back("nullable", json::Value(field.nullable));
-    const auto extension = field.extension_name();
-    object.emplace_back("extension", extension ? json::Value(*extension) : json::Value());
-    fields.emplace_back(std::move(object));
-  }
-  return json::Value(std::move(fields));
-}
 
 json::Value column_json(const ParquetFile& file, size_t leaf) {
   const parquet::SchemaNode& node = file.schema().leaf(leaf);
@@ -53,7 +40,7 @@ json::Value file_json(const ParquetFile& file) {
   for (size_t leaf = 0; leaf < file.schema().leaf_count(); ++leaf) columns.push_back(column_json(file, leaf));
   json::Value arrow;
   try {
-    arrow = arrow_json(*parquet::arrow_schema(file.schema()));
+    arrow = arrow_schema_json(*parquet::arrow_schema(file.schema()));
   } catch (const Error& error) {
     // A schema that Arrow has no form for: the Parquet form is right all the same.
     if (error.kind() != ErrorKind::kCorrupt && error.kind() != ErrorKind::kUnsupported) throw;
@@ -66,17 +53,6 @@ json::Value file_json(const ParquetFile& file) {
   return json::Value(std::move(object));
 }
 
-std::string arrow_text(const ParquetFile& file) {
-  std::string text;
-  const SchemaPtr schema = parquet::arrow_schema(file.schema());
-  for (const Field& field : schema->fields()) {
-    text += printable(field.name) + ": " + printable(field.type->to_string());
-    if (const auto extension = field.extension_name()) text += " (" + printable(*extension) + ")";
-    text += field.nullable ? "\n" : " not null\n";
-  }
-  return text;
-}
-
 void print_schema(Session& session, const Arguments& arguments) {
   json::Array all;
   for_each_parquet(session, arguments.files.files, [&](const ParquetFile& file, size_t index, size_t count) {
@@ -85,7 +61,8 @@ void print_schema(Session& session, const Arguments& arguments) {
       return;
     }
     if (count > 1) session.print_line((index > 0 ? "\n" : "") + printable(file.path) + ":");
-    session.out().write(arguments.form == "arrow" ? arrow_text(file) : message_text(file.schema()));
+    session.out().write(arguments.form == "arrow" ? arrow_schema_text(*parquet::arrow_schema(file.schema()))
+                                                  : message_text(file.schema()));
   });
   if (session.is_json()) session.print_json(json::Value(std::move(all)));
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "file_arguments.h"
+#include "file_problem.h"
 #include "parallel.h"
 #include "parquet.h"
 #include "parquet_claims.h"
@@ -28,27 +29,12 @@
 namespace frazil::cli {
 namespace {
 
-// What is wrong with a file, first of all.
-struct Problem {
-  ErrorKind kind = ErrorKind::kInternal;
-  std::string message;
-  std::vector<std::string> context;
-  std::optional<uint64_t> offset;
-
-  static Problem of(const Error& error) {
-    Problem problem{error.kind(), error.message(), error.context(), std::nullopt};
-    const auto* corrupt = dynamic_cast<const CorruptError*>(&error);
-    if (corrupt != nullptr && corrupt->offset() != CorruptError::kNoOffset) problem.offset = corrupt->offset();
-    return problem;
-  }
-};
-
 struct Report {
   std::string path;
   int64_t row_groups = 0;
   int64_t rows = 0;
   int64_t pages = 0;
-  std::optional<Problem> problem;
+  std::optional<FileProblem> problem;
 };
 
 // Holds the headers of a chunk's pages against its index, and counts them.
@@ -190,14 +176,14 @@ void verify_file(Session& session, Report& report, size_t threads, Progress& pro
     const std::vector<parquet::ColumnRequest> requests = parquet::request_columns(file.schema());
     const size_t count = file.metadata->row_groups().size();
     std::vector<RowGroupFigures> figures(count);
-    std::vector<std::optional<Problem>> problems(count);
+    std::vector<std::optional<FileProblem>> problems(count);
     for_each_index(session, threads, count, [&](size_t group) {
       try {
         figures[group] = verify_row_group(session, file, requests, group, progress);
       } catch (const CancelledError&) {
         throw;
       } catch (const Error& error) {
-        problems[group] = Problem::of(error);
+        problems[group] = FileProblem::of(error);
       }
     });
     for (size_t group = 0; group < count && !report.problem; ++group) {
@@ -214,7 +200,7 @@ void verify_file(Session& session, Report& report, size_t threads, Progress& pro
     throw;
   } catch (Error& error) {
     add_file_context(error, report.path);
-    report.problem = Problem::of(error);
+    report.problem = FileProblem::of(error);
   }
 }
 
@@ -224,9 +210,7 @@ void print_text(Session& session, const Report& report) {
                                report.row_groups, report.pages));
     return;
   }
-  std::string text = printable(report.problem->message);
-  for (const std::string& context : report.problem->context) text += "; " + printable(context);
-  session.print_line(printable(report.path) + ": " + text);
+  session.print_line(printable(report.path) + ": " + to_text(*report.problem));
 }
 
 json::Value report_json(const Report& report) {
@@ -236,34 +220,8 @@ json::Value report_json(const Report& report) {
   object.emplace_back("rows", report.problem ? json::Value() : json::Value(report.rows));
   object.emplace_back("row_groups", report.problem ? json::Value() : json::Value(report.row_groups));
   object.emplace_back("pages", report.problem ? json::Value() : json::Value(report.pages));
-  json::Value problem;
-  if (report.problem) {
-    json::Array context;
-    for (const std::string& line : report.problem->context) context.emplace_back(line);
-    json::Object members;
-    members.emplace_back("kind", json::Value(to_string(report.problem->kind)));
-    members.emplace_back("message", json::Value(report.problem->message));
-    members.emplace_back("context", json::Value(std::move(context)));
-    members.emplace_back(
-        "offset", report.problem->offset ? json::Value(static_cast<int64_t>(*report.problem->offset)) : json::Value());
-    problem = json::Value(std::move(members));
-  }
-  object.emplace_back("problem", std::move(problem));
+  object.emplace_back("problem", to_json(report.problem));
   return json::Value(std::move(object));
-}
-
-// Damage decides, then what comes first.
-[[noreturn]] void throw_summary(const std::vector<Report>& reports) {
-  std::optional<ErrorKind> kind;
-  int64_t failed = 0;
-  for (const Report& report : reports) {
-    if (!report.problem) continue;
-    ++failed;
-    if (!kind || report.problem->kind == ErrorKind::kCorrupt) kind = report.problem->kind;
-  }
-  const bool is_damage = kind == ErrorKind::kCorrupt;
-  throw_error(*kind, "{} of {} files {}", failed, reports.size(),
-              is_damage ? "are not whole" : "could not be verified");
 }
 
 void verify_files(Session& session, const ParquetArguments& arguments) {
@@ -280,10 +238,10 @@ void verify_files(Session& session, const ParquetArguments& arguments) {
                  [&](size_t file) { verify_file(session, reports[file], by_file ? 1 : threads, progress); });
   if (session.stop().stop_requested()) throw CancelledError();
   progress.finish();
-  bool is_whole = true;
+  std::vector<std::optional<FileProblem>> problems;
   json::Array all;
   for (const Report& report : reports) {
-    is_whole = is_whole && !report.problem;
+    problems.push_back(report.problem);
     if (session.is_json()) {
       all.push_back(report_json(report));
     } else {
@@ -292,7 +250,7 @@ void verify_files(Session& session, const ParquetArguments& arguments) {
   }
   if (session.is_json()) session.print_json(json::Value(std::move(all)));
   session.out().flush();
-  if (!is_whole) throw_summary(reports);
+  throw_if_any(problems);
 }
 
 }  // namespace

@@ -427,15 +427,17 @@ RowFormat parse_row_format(const std::optional<std::string>& text, const OutputS
   if (*text == "csv") return RowFormat::kCsv;
   if (*text == "json") return RowFormat::kJson;
   if (*text == "none") return RowFormat::kNone;
-  if (*text == "arrow") throw_error(ErrorKind::kUnsupported, "rows cannot be printed as {} yet", *text);
-  if (*text != "parquet") {
-    throw_error(ErrorKind::kInvalidArgument, "--format must be table, csv, json, parquet or none, not '{}'", *text);
+  const bool is_arrow = *text == "arrow";
+  if (!is_arrow && *text != "parquet") {
+    throw_error(ErrorKind::kInvalidArgument, "--format must be table, csv, json, arrow, parquet or none, not '{}'",
+                *text);
   }
   if (out.is_terminal()) {
-    Error error(ErrorKind::kInvalidArgument, "a Parquet file is nothing for a terminal");
-    throw error.set_hint("... --format parquet > FILE");
+    Error error(ErrorKind::kInvalidArgument,
+                message("{} is nothing for a terminal", is_arrow ? "an Arrow stream" : "a Parquet file"));
+    throw error.set_hint(message("... --format {} > FILE", *text));
   }
-  return RowFormat::kParquet;
+  return is_arrow ? RowFormat::kArrow : RowFormat::kParquet;
 }
 
 std::unique_ptr<RowWriter> make_row_writer(SchemaPtr schema, OutputStream& out, const RowWriterOptions& options) {
@@ -446,12 +448,35 @@ std::unique_ptr<RowWriter> make_row_writer(SchemaPtr schema, OutputStream& out, 
       return std::make_unique<CsvWriter>(std::move(schema), out, options.limit);
     case RowFormat::kJson:
       return std::make_unique<JsonWriter>(std::move(schema), out, options.limit);
+    case RowFormat::kArrow:
+      return make_arrow_row_writer(std::move(schema), out, options);
     case RowFormat::kParquet:
       return make_parquet_row_writer(std::move(schema), out, options);
     case RowFormat::kNone:
       break;
   }
   return std::make_unique<NoneWriter>(options.limit);
+}
+
+void check_same_columns(const Schema& first, const std::string& first_path, const Schema& schema,
+                        const std::string& path) {
+  const auto fail = [&](const std::string& what) {
+    Error error(ErrorKind::kInvalidArgument,
+                message("the columns of {} differ from those of {}: {}", path, first_path, what));
+    throw error.set_hint("--select columns that they share, or one file after the other");
+  };
+  const size_t count = std::min(first.field_count(), schema.field_count());
+  for (size_t i = 0; i < count; ++i) {
+    const Field& wanted = first.field(i);
+    const Field& field = schema.field(i);
+    if (field.name != wanted.name || !field.type->equals(*wanted.type)) {
+      fail(message("{} {} instead of {} {}", field.name, field.type->to_string(), wanted.name,
+                   wanted.type->to_string()));
+    }
+  }
+  if (first.field_count() != schema.field_count()) {
+    fail(message("{} columns instead of {}", schema.field_count(), first.field_count()));
+  }
 }
 
 }  // namespace frazil::cli

@@ -17,10 +17,10 @@ class MemoryPool;
 
 namespace frazil::cli {
 
-enum class RowFormat : uint8_t { kTable, kCsv, kJson, kParquet, kNone };
+enum class RowFormat : uint8_t { kTable, kCsv, kJson, kArrow, kParquet, kNone };
 
-// "table", "csv", "json", "parquet", "none"; nothing given: JSON if --output asks for it, else a table on a terminal, else CSV.
-// Throws Error(kInvalidArgument), also for Parquet on a terminal, or Error(kUnsupported) for "arrow".
+// "table", "csv", "json", "arrow", "parquet", "none"; nothing given: JSON if --output asks for it, else a table on a terminal, else
+// CSV. Throws Error(kInvalidArgument), also for Arrow and Parquet on a terminal.
 RowFormat parse_row_format(const std::optional<std::string>& text, const OutputStream& out,
                            OutputFormat output = OutputFormat::kText);
 
@@ -42,7 +42,7 @@ struct RowWriterOptions {
   // What the user said (--limit). A table without a limit ends after kTableRows rows.
   std::optional<int64_t> limit = std::nullopt;
   bool color = false;
-  MemoryPool* pool = nullptr;  // kParquet: encodes in its memory; outlives the writer
+  MemoryPool* pool = nullptr;  // kArrow, kParquet: encode in its memory; outlives the writer
 };
 inline constexpr int64_t kTableRows = 100;
 // Rows that the widths of a table come from.
@@ -52,6 +52,13 @@ inline constexpr int64_t kTableWidthRows = 1000;
 std::unique_ptr<RowWriter> make_parquet_row_writer(SchemaPtr schema, OutputStream& out,
                                                    const RowWriterOptions& options);
 
+// An Arrow stream.
+std::unique_ptr<RowWriter> make_arrow_row_writer(SchemaPtr schema, OutputStream& out, const RowWriterOptions& options);
+
 std::unique_ptr<RowWriter> make_row_writer(SchemaPtr schema, OutputStream& out, const RowWriterOptions& options);
+
+// Throws Error(kInvalidArgument) if rows of `schema` cannot follow rows of `first` in one output.
+void check_same_columns(const Schema& first, const std::string& first_path, const Schema& schema,
+                        const std::string& path);
 
 }  // namespace frazil::cli

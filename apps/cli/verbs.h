@@ -13,6 +13,7 @@ void add_drop(Command& root);
 void add_files(Command& root);
 void add_history(Command& root);
 void add_inspect(Command& root);
+void add_ipc(Command& root);
 void add_list(Command& root);
 void add_load(Command& root);
 void add_location(Command& root);

@@ -189,6 +189,7 @@ class JsonTest(TemporaryTest):
                 validate(schemas['`frazil bench ipc`'][0], json.loads(line))
         covered.add(('`frazil bench ipc`', 0))
         elsewhere = ('`frazil parquet',  # parquet_test.py
+                     '`frazil ipc',  # ipc_test.py
                      '`frazil namespace create', '`frazil create', '`frazil drop', '`frazil rename', '`frazil load',
                      '`frazil bench write')  # write_test.py
         documented = {(heading, i) for heading, blocks in schemas.items() for i in range(len(blocks))
@@ -350,7 +351,6 @@ class RowsTest(unittest.TestCase):
 
     def test_what_cannot_be_done_yet_says_so(self):
         self.assertIn('deletes', frazil('scan', DELETES, code=5).stderr)
-        frazil('scan', NATION, '--format', 'arrow', code=5)
         frazil('scan', NATION, '--format', 'xml', code=2)
         frazil('scan', NATION, '--select', 'nothing', code=3)
 
@@ -550,7 +550,7 @@ class PipeAndSignalTest(TemporaryTest):
 
 
 class TerminalTest(unittest.TestCase):
-    def run_on_terminal(self, *arguments):
+    def run_on_terminal(self, *arguments, code=0):
         try:
             main, other = pty.openpty()
         except OSError as error:
@@ -569,10 +569,11 @@ class TerminalTest(unittest.TestCase):
                 break
             text += part
         os.close(main)
-        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertEqual(process.wait(timeout=60), code)
         return text.decode()
 
     def test_rows_are_a_table_with_colours(self):
+        self.assertIn('nothing for a terminal', self.run_on_terminal('scan', NATION, '--format', 'arrow', code=2))
         text = self.run_on_terminal('--quiet', 'scan', NATION, '--limit', '2')
         self.assertIn('\x1b[1m', text)
         self.assertIn('ALGERIA', text)

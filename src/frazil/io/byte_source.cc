@@ -51,6 +51,25 @@ class DescriptorSource final : public ByteSource {
   uint64_t at_ = 0;
 };
 
+class ResumedSource final : public ByteSource {
+ public:
+  ResumedSource(Buffer beginning, std::unique_ptr<ByteSource> rest)
+      : beginning_(std::move(beginning)), rest_(std::move(rest)) {}
+  const std::string& name() const override { return rest_->name(); }
+  uint64_t bytes_read() const override { return rest_->bytes_read(); }
+  size_t read(std::span<std::byte> out) override {
+    if (beginning_.empty()) return rest_->read(out);
+    const size_t size = std::min(out.size(), beginning_.size());
+    std::copy_n(beginning_.data(), size, out.data());
+    beginning_ = beginning_.slice(size);
+    return size;
+  }
+
+ private:
+  Buffer beginning_;
+  std::unique_ptr<ByteSource> rest_;
+};
+
 }  // namespace
 
 std::unique_ptr<ByteSource> file_source(std::shared_ptr<const InputFile> file) {
@@ -59,6 +78,20 @@ std::unique_ptr<ByteSource> file_source(std::shared_ptr<const InputFile> file) {
 
 std::unique_ptr<ByteSource> descriptor_source(int descriptor, std::string name) {
   return std::make_unique<DescriptorSource>(descriptor, std::move(name));
+}
+
+std::unique_ptr<ByteSource> resumed_source(Buffer beginning, std::unique_ptr<ByteSource> rest) {
+  return std::make_unique<ResumedSource>(std::move(beginning), std::move(rest));
+}
+
+size_t read_up_to(ByteSource& source, std::span<std::byte> out) {
+  size_t size = 0;
+  while (size < out.size()) {
+    const size_t got = source.read(out.subspan(size));
+    if (got == 0) break;
+    size += got;
+  }
+  return size;
 }
 
 }  // namespace frazil

@@ -27,5 +27,9 @@ class ByteSource {
 std::unique_ptr<ByteSource> file_source(std::shared_ptr<const InputFile> file);
 // Of an open file descriptor, which is borrowed.
 std::unique_ptr<ByteSource> descriptor_source(int descriptor, std::string name);
+// What was read of `rest` to see what it is, and then `rest`.
+std::unique_ptr<ByteSource> resumed_source(Buffer beginning, std::unique_ptr<ByteSource> rest);
+// Reads until `out` is full or the end has come. Returns how many bytes there are.
+size_t read_up_to(ByteSource& source, std::span<std::byte> out);
 
 }  // namespace frazil

@@ -49,31 +49,6 @@ class StreamBatches final : public Reader {
   StreamReader reader_;
 };
 
-// A source of which the beginning was read.
-class ResumedSource final : public ByteSource {
- public:
-  ResumedSource(std::span<const std::byte> beginning, std::unique_ptr<ByteSource> rest) : rest_(std::move(rest)) {
-    std::ranges::copy(beginning, beginning_.begin());
-    end_ = beginning.size();
-  }
-
-  const std::string& name() const override { return rest_->name(); }
-  uint64_t bytes_read() const override { return rest_->bytes_read(); }
-  size_t read(std::span<std::byte> out) override {
-    if (begin_ == end_) return rest_->read(out);
-    const size_t size = std::min(out.size(), end_ - begin_);
-    std::copy_n(beginning_.data() + begin_, size, out.data());
-    begin_ += size;
-    return size;
-  }
-
- private:
-  std::unique_ptr<ByteSource> rest_;
-  std::array<std::byte, kMagicBytes> beginning_{};
-  size_t begin_ = 0;
-  size_t end_ = 0;
-};
-
 Buffer read_all(ByteSource& source, MemoryPool& pool) {
   static constexpr size_t kFirstBytes = size_t{64} << 10;
   MutableBuffer bytes = pool.allocate(kFirstBytes);
@@ -137,16 +112,11 @@ std::unique_ptr<Reader> open(std::shared_ptr<const InputFile> file, MemoryPool& 
 
 std::unique_ptr<Reader> open(std::unique_ptr<ByteSource> source, MemoryPool& pool, ReadOptions options) {
   std::array<std::byte, kMagicBytes> beginning;
-  size_t size = 0;
-  while (size < beginning.size()) {
-    const size_t got = source->read(std::span(beginning).subspan(size));
-    if (got == 0) break;
-    size += got;
-  }
+  const size_t size = read_up_to(*source, beginning);
   const std::span<const std::byte> read = std::span(beginning).first(size);
   const Format format = detect_format(read);
   const std::string name = source->name();
-  auto resumed = std::make_unique<ResumedSource>(read, std::move(source));
+  std::unique_ptr<ByteSource> resumed = resumed_source(pool.copy(read), std::move(source));
   if (format == Format::kStream) return std::make_unique<StreamBatches>(std::move(resumed), pool, std::move(options));
   try {
     return open(read_all(*resumed, pool), pool, std::move(options));

@@ -23,8 +23,14 @@ const Kernels kBaseline = {
     .all_below = all_below_generic,
     .gather4 = gather4_generic,
     .gather8 = gather8_generic,
+    .expand1 = expand1_generic,
+    .expand2 = expand2_generic,
     .expand4 = expand4_generic,
     .expand8 = expand8_generic,
+    .expand16 = expand16_generic,
+    .expand_bits = expand_bits_generic,
+    .expand_ends4 = expand_ends4_generic,
+    .expand_ends8 = expand_ends8_generic,
 };
 
 #if defined(__x86_64__)

@@ -29,9 +29,18 @@ struct Kernels {
   void (*gather4)(const void* dictionary, const uint32_t* indices, size_t count, void* target) noexcept;
   void (*gather8)(const void* dictionary, const uint32_t* indices, size_t count, void* target) noexcept;
   // In place: the values at the front of `values`, one for each 1 of the `count` bits, move to the places of the 1s;
-  // the places of the 0s become 0.
+  // the places of the 0s become 0. By bytes of a value.
+  void (*expand1)(const uint8_t* bits, size_t bit_offset, size_t count, void* values) noexcept;
+  void (*expand2)(const uint8_t* bits, size_t bit_offset, size_t count, void* values) noexcept;
   void (*expand4)(const uint8_t* bits, size_t bit_offset, size_t count, void* values) noexcept;
   void (*expand8)(const uint8_t* bits, size_t bit_offset, size_t count, void* values) noexcept;
+  void (*expand16)(const uint8_t* bits, size_t bit_offset, size_t count, void* values) noexcept;
+  // The same for values that are bits, from `bit_offset` of `values` on. Bits around them stay.
+  void (*expand_bits)(const uint8_t* bits, size_t bit_offset, size_t count, uint8_t* values) noexcept;
+  // The same for ends of values that lie behind each other: the place of a 0 gets the end before it, which is at least
+  // ends[-1].
+  void (*expand_ends4)(const uint8_t* bits, size_t bit_offset, size_t count, uint32_t* ends) noexcept;
+  void (*expand_ends8)(const uint8_t* bits, size_t bit_offset, size_t count, uint64_t* ends) noexcept;
 };
 
 // The best table that this machine runs, or the one that the environment variable FRAZIL_SIMD names ("baseline",

@@ -16,7 +16,7 @@ namespace frazil::parquet {
 
 namespace {
 
-#include "frazil/parquet/kernels_generic.inc"
+#include "frazil/parquet/kernels_avx2.inc"
 
 // 8 values of W <= 25 bits: the low four within 16 bytes from the source, the high four within 16 bytes from source +
 // W / 2 (4 bits further for odd W). A byte shuffle brings each value's 4 bytes into its lane, a shift and a mask the
@@ -89,8 +89,14 @@ const Kernels kAvx2 = {
     .all_below = all_below_generic,
     .gather4 = gather4_generic,
     .gather8 = gather8_generic,
+    .expand1 = expand1_generic,
+    .expand2 = expand2_generic,
     .expand4 = expand4_generic,
     .expand8 = expand8_generic,
+    .expand16 = expand16_generic,
+    .expand_bits = expand_bits_bmi2,
+    .expand_ends4 = expand_ends4_avx2,
+    .expand_ends8 = expand_ends8_generic,
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace frazil::parquet {
 
 namespace {
 
-#include "frazil/parquet/kernels_generic.inc"
+#include "frazil/parquet/kernels_avx2.inc"
 
 // 16 values of W <= 25 bits lie within 64 bytes: one byte permutation (VBMI) brings the 4 bytes of each into its lane.
 struct UnpackTable {
@@ -167,6 +167,39 @@ void expand8_avx512(const uint8_t* bits, size_t bit_offset, size_t count, void* 
   }
 }
 
+// Each value is two lanes.
+void expand16_avx512(const uint8_t* bits, size_t bit_offset, size_t count, void* values) noexcept {
+  auto* out = static_cast<uint64_t*>(values);
+  size_t dense = total_ones(bits, bit_offset, count);
+  for (size_t end = count; end > 0;) {
+    if (dense == end) return;
+    const size_t block = end % 4 == 0 ? 4 : end % 4;
+    end -= block;
+    const uint32_t mask = bits16(bits, bit_offset + end, block);
+    dense -= static_cast<size_t>(__builtin_popcount(mask));
+    const __m512i source = _mm512_loadu_si512(out + 2 * dense);
+    const auto lanes = static_cast<__mmask8>((uint32_t{1} << (2 * block)) - 1);
+    const auto pairs = static_cast<__mmask8>(_pdep_u32(mask, 0x55) * 3);
+    _mm512_mask_storeu_epi64(out + 2 * end, lanes, _mm512_maskz_expand_epi64(pairs, source));
+  }
+}
+
+void expand_ends8_avx512(const uint8_t* bits, size_t bit_offset, size_t count, uint64_t* ends) noexcept {
+  size_t dense = total_ones(bits, bit_offset, count);
+  size_t end = count - count % 8;
+  dense = expand_ends(bits, bit_offset, end, count, dense, ends);
+  while (end > 0 && dense < end) {
+    end -= 8;
+    const uint32_t mask = bits16(bits, bit_offset + end, 8);
+    const uint32_t skipped = mask & 1;
+    dense -= static_cast<size_t>(__builtin_popcount(mask));
+    const __m512i source = _mm512_loadu_si512(ends - 1 + dense + skipped);
+    const auto places = static_cast<int64_t>(places_of_ends(mask, skipped));
+    const __m512i lanes = _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(places));
+    _mm512_storeu_si512(ends + end, _mm512_permutexvar_epi64(lanes, source));
+  }
+}
+
 const Kernels kAvx512 = {
     .name = "avx512",
     .unpack = unpack_avx512,
@@ -178,8 +211,14 @@ const Kernels kAvx512 = {
     .all_below = all_below_generic,
     .gather4 = gather4_generic,
     .gather8 = gather8_generic,
+    .expand1 = expand1_generic,
+    .expand2 = expand2_generic,
     .expand4 = expand4_avx512,
     .expand8 = expand8_avx512,
+    .expand16 = expand16_avx512,
+    .expand_bits = expand_bits_bmi2,
+    .expand_ends4 = expand_ends4_avx2,
+    .expand_ends8 = expand_ends8_avx512,
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 // is not its own.
 #include "frazil/parquet/kernels.h"
 
+#include <array>
 #include <cstring>
 #include <random>
 #include <string>
@@ -118,8 +119,8 @@ TEST_P(KernelsTest, AllBelowFindsOneIndexTooMany) {
   }
 }
 
-template <typename T, typename Gather, typename Expand>
-void check_moves(Gather gather, Expand expand) {
+template <typename T, typename Kernel>
+void check_gather(Kernel gather) {
   std::mt19937_64 random(4);
   std::vector<T> dictionary(100);
   for (T& value : dictionary) value = static_cast<T>(random());
@@ -129,30 +130,96 @@ void check_moves(Gather gather, Expand expand) {
     std::vector<T> target(count + 1, T{5});
     gather(dictionary.data(), indices.data(), count, target.data());
     for (size_t i = 0; i < count; ++i) ASSERT_EQ(target[i], dictionary[indices[i]]) << count << ": " << i;
+  }
+}
 
-    for (size_t offset : {0, 1, 7, 8, 13}) {
-      for (uint64_t one_in : {1, 2, 9}) {
-        std::vector<uint8_t> bits(bytes_for_bits(offset + count) + 8);
-        std::vector<T> dense;
-        std::vector<T> expected(count);
-        for (size_t i = 0; i < count; ++i) {
-          if (random() % one_in != 0) continue;
-          set_bit(bits.data(), offset + i);
-          dense.push_back(static_cast<T>(random()));
-          expected[i] = dense.back();
-        }
-        dense.resize(count + 64 / sizeof(T));
-        expand(bits.data(), offset, count, dense.data());
-        dense.resize(count);
-        ASSERT_EQ(dense, expected) << count << " from " << offset;
+TEST_P(KernelsTest, Gather) {
+  check_gather<uint32_t>(kernels_->gather4);
+  check_gather<uint64_t>(kernels_->gather8);
+}
+
+// Calls check(bits, offset, count) with bitmaps of all ones, few and many; the bits around the range are random.
+template <typename Check>
+void with_bitmaps(Check check) {
+  std::mt19937_64 random(5);
+  for (size_t count : kCounts) {
+    for (size_t offset : {0, 1, 7, 8, 13, 64, 100}) {
+      for (uint64_t zeros_of_16 : {0, 1, 8, 15, 16}) {
+        std::vector<uint8_t> bits(bytes_for_bits(offset + count) + 64);
+        for (uint8_t& byte : bits) byte = static_cast<uint8_t>(random());
+        for (size_t i = 0; i < count; ++i) assign_bit(bits.data(), offset + i, random() % 16 >= zeros_of_16);
+        SCOPED_TRACE(std::to_string(count) + " from " + std::to_string(offset));
+        check(bits.data(), offset, count);
       }
     }
   }
 }
 
-TEST_P(KernelsTest, GatherAndExpand) {
-  check_moves<uint32_t>(kernels_->gather4, kernels_->expand4);
-  check_moves<uint64_t>(kernels_->gather8, kernels_->expand8);
+template <size_t kWidth, typename Kernel>
+void check_expand(Kernel expand) {
+  using Value = std::array<uint8_t, kWidth>;
+  std::mt19937_64 random(6);
+  with_bitmaps([&](const uint8_t* bits, size_t offset, size_t count) {
+    std::vector<Value> values;
+    std::vector<Value> expected(count);
+    for (size_t i = 0; i < count; ++i) {
+      if (!get_bit(bits, offset + i)) continue;
+      for (uint8_t& byte : expected[i]) byte = static_cast<uint8_t>(random());
+      values.push_back(expected[i]);
+    }
+    values.resize(count + 64 / kWidth);
+    expand(bits, offset, count, values.data());
+    values.resize(count);
+    ASSERT_EQ(values, expected);
+  });
+}
+
+TEST_P(KernelsTest, ExpandValuesOfEveryWidth) {
+  check_expand<1>(kernels_->expand1);
+  check_expand<2>(kernels_->expand2);
+  check_expand<4>(kernels_->expand4);
+  check_expand<8>(kernels_->expand8);
+  check_expand<16>(kernels_->expand16);
+}
+
+TEST_P(KernelsTest, ExpandBitsAmongOthers) {
+  std::mt19937_64 random(7);
+  with_bitmaps([&](const uint8_t* bits, size_t offset, size_t count) {
+    std::vector<uint8_t> values(bytes_for_bits(offset + count) + 64);
+    for (uint8_t& byte : values) byte = static_cast<uint8_t>(random());
+    std::vector<uint8_t> expected = values;
+    size_t dense = 0;
+    for (size_t i = 0; i < count; ++i) {
+      const bool is_valid = get_bit(bits, offset + i);
+      assign_bit(expected.data(), offset + i, is_valid && get_bit(values.data(), offset + dense));
+      dense += is_valid ? 1 : 0;
+    }
+    kernels_->expand_bits(bits, offset, count, values.data());
+    ASSERT_EQ(values, expected);
+  });
+}
+
+template <typename T, typename Kernel>
+void check_ends(Kernel expand) {
+  std::mt19937_64 random(8);
+  with_bitmaps([&](const uint8_t* bits, size_t offset, size_t count) {
+    T end = 3;
+    std::vector<T> ends = {end};
+    std::vector<T> expected = ends;
+    for (size_t i = 0; i < count; ++i) {
+      if (get_bit(bits, offset + i)) ends.push_back(end += static_cast<T>(random() % 10));
+      expected.push_back(end);
+    }
+    ends.resize(count + 1 + 64 / sizeof(T));
+    expand(bits, offset, count, ends.data() + 1);
+    ends.resize(count + 1);
+    ASSERT_EQ(ends, expected);
+  });
+}
+
+TEST_P(KernelsTest, ExpandEnds) {
+  check_ends<uint32_t>(kernels_->expand_ends4);
+  check_ends<uint64_t>(kernels_->expand_ends8);
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, KernelsTest, ::testing::Values("baseline", "avx2", "avx512"),

@@ -13,7 +13,7 @@ namespace frazil::parquet {
 
 namespace {
 
-// Values under the 1s of `bits` move from the front to their places. Any width.
+// Values under the 1s of `bits`, `valid` of them, move from the front to their places.
 void expand_any(const uint8_t* bits, size_t bit_offset, size_t count, size_t valid, size_t width, std::byte* values) {
   for (size_t i = count; i-- > 0 && valid <= i;) {
     if (get_bit(bits, bit_offset + i)) {
@@ -25,22 +25,29 @@ void expand_any(const uint8_t* bits, size_t bit_offset, size_t count, size_t val
   }
 }
 
-// ends[i] belongs to slot i; ends[-1] is the end of the slot before. Slots without a value are empty.
-template <typename Offset>
-void expand_ends(const uint8_t* bits, size_t bit_offset, size_t count, size_t valid, Offset* ends) {
-  const Offset* before = ends - 1;
-  for (size_t i = count; i-- > 0 && valid <= i;) {
-    ends[i] = before[valid];
-    valid -= get_bit(bits, bit_offset + i) ? 1 : 0;
+void expand(size_t width, const uint8_t* bits, size_t bit_offset, size_t count, size_t valid, std::byte* values) {
+  switch (width) {
+    case 1:
+      return kernels().expand1(bits, bit_offset, count, values);
+    case 2:
+      return kernels().expand2(bits, bit_offset, count, values);
+    case 4:
+      return kernels().expand4(bits, bit_offset, count, values);
+    case 8:
+      return kernels().expand8(bits, bit_offset, count, values);
+    case 16:
+      return kernels().expand16(bits, bit_offset, count, values);
+    default:
+      return expand_any(bits, bit_offset, count, valid, width, values);
   }
 }
 
-void expand_bits(const uint8_t* bits, size_t bit_offset, size_t count, size_t valid, uint8_t* values) {
-  for (size_t i = count; i-- > 0 && valid <= i;) {
-    bool value = false;
-    if (get_bit(bits, bit_offset + i)) value = get_bit(values, bit_offset + --valid);
-    assign_bit(values, bit_offset + i, value);
-  }
+// ends[i] belongs to slot i; ends[-1] is the end of the slot before. Slots without a value are empty.
+void expand_ends(const uint8_t* bits, size_t bit_offset, size_t count, int32_t* ends) {
+  kernels().expand_ends4(bits, bit_offset, count, reinterpret_cast<uint32_t*>(ends));
+}
+void expand_ends(const uint8_t* bits, size_t bit_offset, size_t count, int64_t* ends) {
+  kernels().expand_ends8(bits, bit_offset, count, reinterpret_cast<uint64_t*>(ends));
 }
 
 // The words of a view that say where its bytes are.
@@ -198,7 +205,7 @@ bool LeafValues::decode(ValueDecoder& values, MemorySource& memory) {
 void LeafValues::decode_bits(ValueDecoder& values) {
   auto* bits = now_.fixed.as<uint8_t>();
   values.decode_bits(stride_.valid, bits, slots_);
-  if (stride_.valid < stride_.slots) expand_bits(validity(), slots_, stride_.slots, stride_.valid, bits);
+  if (stride_.valid < stride_.slots) kernels().expand_bits(validity(), slots_, stride_.slots, bits);
 }
 
 void LeafValues::decode_fixed(ValueDecoder& values) {
@@ -206,13 +213,7 @@ void LeafValues::decode_fixed(ValueDecoder& values) {
   std::byte* target = now_.fixed.data() + slots_ * width;
   if (stride_.valid > 0) values.decode_fixed(stride_.valid, target);
   if (stride_.valid == stride_.slots) return;
-  if (width == 4) {
-    kernels().expand4(validity(), slots_, stride_.slots, target);
-  } else if (width == 8) {
-    kernels().expand8(validity(), slots_, stride_.slots, target);
-  } else {
-    expand_any(validity(), slots_, stride_.slots, stride_.valid, width, target);
-  }
+  expand(width, validity(), slots_, stride_.slots, stride_.valid, target);
 }
 
 template <typename Offset>
@@ -226,7 +227,7 @@ bool LeafValues::decode_offsets(ValueDecoder& values, MemorySource& memory) {
     }
     if (!grow_data(values, memory)) return false;
   }
-  if (stride_.valid < stride_.slots) expand_ends(validity(), slots_, stride_.slots, stride_.valid, ends);
+  if (stride_.valid < stride_.slots) expand_ends(validity(), slots_, stride_.slots, ends);
   return true;
 }
 
@@ -241,7 +242,7 @@ bool LeafValues::decode_views(ValueDecoder& values, MemorySource& memory) {
     if (!grow_data(values, memory)) return false;
   }
   if (stride_.valid < stride_.slots) {
-    expand_any(validity(), slots_, stride_.slots, stride_.valid, sizeof(ViewWords), views);
+    kernels().expand16(validity(), slots_, stride_.slots, views);
   }
   return true;
 }

@@ -17,6 +17,14 @@ constexpr size_t kHeaderBytesFirst = 512;
 
 constexpr size_t kContextBytesMax = size_t{64} << 20;
 
+// As much as fits a large block of the pool that `size` bytes take anyway: the next page may be a little larger.
+size_t fill_block(size_t size) {
+  constexpr size_t kLargeBlockPadding = 4096;
+  const size_t block = MemoryPool::block_bytes(size);
+  if (block < size + kLargeBlockPadding) return size;
+  return MemoryPool::block_bytes(block - kLargeBlockPadding) == block ? block - kLargeBlockPadding : size;
+}
+
 // parquet-mr before 1.2.9 did not count the dictionary page's header in the size of a chunk (PARQUET-816).
 bool sizes_lack_dictionary_header(std::string_view created_by) {
   return created_by.starts_with("parquet-mr version 1.0") || created_by.starts_with("parquet-mr version 1.1") ||
@@ -111,16 +119,19 @@ const std::byte* ChunkPages::fetch(uint64_t offset, size_t size, MemorySource& m
     return window_.data() + (offset - window_offset_);
   }
   const auto chunk_left = static_cast<size_t>(range_.end - offset);
-  const size_t wanted = std::min(std::max(size, options_.window_bytes), chunk_left);
-  size_t kept = 0;  // bytes that the window has already
+  size_t front = 0;  // where `offset` will be in the window
+  size_t kept = 0;   // bytes from there on that the window has already
   if (window_size_ > 0 && offset >= window_offset_ && offset < window_offset_ + window_size_) {
-    kept = static_cast<size_t>(window_offset_ + window_size_ - offset);
+    front = static_cast<size_t>(offset - window_offset_);
+    kept = window_size_ - front;
   }
   if (window_.capacity() < size) {
+    const size_t least = std::max(size, options_.window_bytes);
+    const size_t wanted = std::min(size > options_.window_bytes ? fill_block(least) : least, chunk_left);
     // Both blocks for a moment, if there is room for them: else what the old one has is read again.
     Block larger;
     if (kept > 0 && memory.allocate(larger, wanted)) {
-      std::memcpy(larger.data(), window_.data() + (window_size_ - kept), kept);
+      std::memcpy(larger.data(), window_.data() + front, kept);
       memory.free(window_);
       window_ = std::move(larger);
     } else {
@@ -128,15 +139,19 @@ const std::byte* ChunkPages::fetch(uint64_t offset, size_t size, MemorySource& m
       window_size_ = 0;
       if (!memory.allocate(window_, wanted)) return nullptr;
     }
-  } else if (kept > 0) {
-    std::memmove(window_.data(), window_.data() + (window_size_ - kept), kept);
+    front = 0;
+  } else if (window_.capacity() - front < size) {
+    std::memmove(window_.data(), window_.data() + front, kept);
+    front = 0;
   }
-  const size_t filled = std::min(window_.capacity(), chunk_left);
+  // The header of the next page comes along with a large page: reading it brings no bytes that would have to be moved.
+  const size_t wanted = std::max(options_.window_bytes, size + kHeaderBytesFirst);
+  const size_t filled = std::min({wanted, window_.capacity() - front, chunk_left});
   window_size_ = 0;  // until the read has succeeded
-  file_->read_at(offset + kept, {window_.data() + kept, filled - kept});
-  window_offset_ = offset;
-  window_size_ = filled;
-  return window_.data();
+  file_->read_at(offset + kept, {window_.data() + front + kept, filled - kept});
+  window_offset_ = offset - front;
+  window_size_ = front + filled;
+  return window_.data() + front;
 }
 
 bool ChunkPages::read_header(MemorySource& memory) {

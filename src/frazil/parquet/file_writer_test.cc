@@ -4,9 +4,11 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -551,6 +553,40 @@ TEST(FileWriter, SumsUpLeavesOverAllRowGroups) {
   ASSERT_TRUE(l.bounds);
   EXPECT_EQ(as_int(l.bounds->min), -5);
   EXPECT_EQ(as_int(l.bounds->max), 7);
+}
+
+// Iceberg Java takes no row of the second row group to be 0x20.., nor any other UUID, if it believes unsigned bounds.
+TEST(FileWriter, BoundsUuidsForReadersOfBothOrders) {
+  MemoryPool pool;
+  MemoryFileSystem files;
+  Field field{.name = "u", .type = fixed_size_binary(16)};
+  field.metadata.emplace_back("ARROW:extension:name", "arrow.uuid");
+  const SchemaPtr schema = Schema::make({field});
+  FileWriter writer(files.open_output("/t/x.parquet"), schema, {}, pool);
+  const auto write = [&](std::initializer_list<char> heads) {
+    FixedWidthBuilder uuids(fixed_size_binary(16), pool);
+    for (char head : heads) uuids.append_bytes(head + std::string(15, '\x01'));
+    writer.write({schema, static_cast<int64_t>(heads.size()), {uuids.finish()}});
+    writer.end_row_group();
+  };
+  write({'\x10', '\x20'});
+  write({'\x10', '\x20', '\x90'});
+  const FileSummary summary = writer.finish();
+  EXPECT_EQ(summary.leaves[0].bounds->max, '\x90' + std::string(15, '\x01')) << "the file's own are the values";
+  const Opened opened = open(files, pool);
+  const auto bounds = [&](size_t group) {
+    return parse_statistics(opened.metadata->row_groups()[group].columns[0].statistics);
+  };
+  const auto text = [](std::span<const std::byte> bytes) {
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  ASSERT_TRUE(bounds(0).min_value && bounds(0).max_value);
+  // A value with the lower one's upper half and a negative lower half would be below it for Java.
+  EXPECT_EQ(text(*bounds(0).min_value), "\x10\x01\x01\x01\x01\x01\x01" + std::string(9, '\0'));
+  EXPECT_FALSE(bounds(0).is_min_value_exact);
+  EXPECT_EQ(text(*bounds(0).max_value), '\x20' + std::string(15, '\x01'));
+  EXPECT_TRUE(bounds(0).is_max_value_exact);
+  EXPECT_FALSE(bounds(1).min_value || bounds(1).max_value);
 }
 
 TEST(FileWriter, WritesBloomFiltersThatItsReaderFinds) {

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "frazil/base/error.h"
 #include "frazil/parquet/page_index_writer.h"
 #include "frazil/parquet/thrift_writer.h"
+#include "frazil/parquet/uuid_bounds.h"
 
 namespace frazil::parquet {
 
@@ -135,15 +137,26 @@ void write_logical_type(ThriftWriter& element, const LogicalType& logical) {
 
 // ---- Column chunks ----
 
-void write_statistics(ThriftWriter& metadata, const ChunkStatistics& statistics) {
+// Those that every reader may trust.
+std::optional<ValueBounds> bounds_for_readers(Kind kind, const std::optional<ValueBounds>& exact) {
+  if (kind != Kind::kUuid || !exact) return exact;
+  UuidBounds bounds = uuid_bounds(exact->min, exact->max);
+  if (!bounds.lower || !bounds.upper) return std::nullopt;  // readers take one bound without the other for none
+  return ValueBounds{.min = *bounds.lower,
+                     .max = *bounds.upper,
+                     .is_min_exact = *bounds.lower == exact->min,
+                     .is_max_exact = *bounds.upper == exact->max};
+}
+
+void write_statistics(ThriftWriter& metadata, Kind kind, const ChunkStatistics& statistics) {
   metadata.begin_struct(12);
   metadata.i64(3, statistics.null_count);
   if (statistics.distinct_count) metadata.i64(4, *statistics.distinct_count);
-  if (statistics.bounds) {
-    metadata.binary(5, std::string_view(statistics.bounds->max));
-    metadata.binary(6, std::string_view(statistics.bounds->min));
-    metadata.boolean(7, statistics.bounds->is_max_exact);
-    metadata.boolean(8, statistics.bounds->is_min_exact);
+  if (const std::optional<ValueBounds> bounds = bounds_for_readers(kind, statistics.bounds)) {
+    metadata.binary(5, std::string_view(bounds->max));
+    metadata.binary(6, std::string_view(bounds->min));
+    metadata.boolean(7, bounds->is_max_exact);
+    metadata.boolean(8, bounds->is_min_exact);
   }
   if (statistics.nan_count) metadata.i64(9, *statistics.nan_count);
   metadata.end_struct();
@@ -210,7 +223,7 @@ void FooterWriter::write_metadata(size_t leaf, const EncodedChunk& chunk, const 
   metadata.i64(7, signed_size(chunk.byte_size));
   metadata.i64(9, signed_size(place.offset + chunk.dictionary_page_size));
   if (chunk.dictionary_page_size > 0) metadata.i64(11, signed_size(place.offset));
-  write_statistics(metadata, chunk.statistics);
+  write_statistics(metadata, plan_.leaves()[leaf].file_type.logical.kind, chunk.statistics);
   if (!chunk.encoding_stats.empty()) {
     metadata.begin_list(13, ThriftType::kStruct, chunk.encoding_stats.size());
     for (const EncodedChunk::EncodingCount& pages : chunk.encoding_stats) {

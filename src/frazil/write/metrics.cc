@@ -9,6 +9,7 @@
 #include "frazil/base/utf8.h"
 #include "frazil/base/uuid.h"
 #include "frazil/parquet/file_writer.h"
+#include "frazil/parquet/uuid_bounds.h"
 #include "frazil/spec/literal.h"
 
 namespace frazil::write {
@@ -58,42 +59,11 @@ std::string decimal_bound(const spec::Type& type, std::string_view plain) {
   return text_of(decimal_to_big_endian(unscaled).bytes());
 }
 
-uint64_t load_big_endian(std::string_view bytes) {
-  return __builtin_bswap64(load<uint64_t>(bytes.data()));
-}
-
-std::string store_big_endian(uint64_t high, uint64_t low) {
-  std::string bytes(16, '\0');
-  store(bytes.data(), __builtin_bswap64(high));
-  store(bytes.data() + 8, __builtin_bswap64(low));
-  return bytes;
-}
-
-constexpr uint64_t kSignBit = uint64_t{1} << 63;
-
-// Parquet's bounds are of unsigned bytes. Iceberg Java compares the halves as signed numbers, the upper first. With upper
-// halves of one sign both orders agree on these. Values whose upper half is that of the bound can still be on its wrong
-// side for Java if their lower half has the other sign: then the bound moves to the next upper half, which is right in
-// both orders. (Random and time-based UUIDs have the top bit of their lower half set: only their upper bounds move.)
 Bounds uuid_bounds(const spec::Type& type, const parquet::ValueBounds& plain) {
   require_width(type, plain.min, 16);
   require_width(type, plain.max, 16);
-  const uint64_t min_high = load_big_endian(plain.min);
-  const uint64_t max_high = load_big_endian(plain.max);
-  if (((min_high ^ max_high) & kSignBit) != 0) return {};
-  const uint64_t min_low = load_big_endian(std::string_view(plain.min).substr(8));
-  const uint64_t max_low = load_big_endian(std::string_view(plain.max).substr(8));
-  if (min_high == max_high && ((min_low ^ max_low) & kSignBit) == 0) return {plain.min, plain.max};
-  Bounds bounds = {plain.min, plain.max};
-  if ((min_low & kSignBit) == 0) {
-    bounds.lower.reset();
-    if ((min_high & ~kSignBit) != 0) bounds.lower = store_big_endian(min_high - 1, 0);
-  }
-  if ((max_low & kSignBit) != 0) {
-    bounds.upper.reset();
-    if ((max_high & ~kSignBit) != ~kSignBit) bounds.upper = store_big_endian(max_high + 1, 0);
-  }
-  return bounds;
+  parquet::UuidBounds bounds = parquet::uuid_bounds(plain.min, plain.max);
+  return {std::move(bounds.lower), std::move(bounds.upper)};
 }
 
 Bounds text_bounds(const parquet::ValueBounds& plain, const MetricsMode& mode) {

@@ -12,7 +12,8 @@ FRAZIL_WITH_TESTS=1 FRAZIL_PYTHON=$python tools/build.sh release frazil frazil_p
   frazil_ipc_library
 [ -n "$python" ] || { echo "interop: skipped, no Python oracles"; exit 0; }
 status=0
-FRAZIL=$PWD/build/release/frazil "$python" tests/interop/differential.py || status=1
+export FRAZIL=$PWD/build/release/frazil
+"$python" tests/interop/differential.py || status=1
 "$python" tests/parquet/differential.py build/release/tests/parquet/frazil_parquet_dump || status=1
 "$python" tests/parquet/written.py build/release/tests/parquet/frazil_parquet_{rewrite,dump} --no-corpora || status=1
 "$python" tests/ipc/differential.py build/release/tests/ipc/libfrazil_ipc_library.so || status=1
@@ -24,4 +25,6 @@ FRAZIL=$PWD/build/release/frazil "$python" tests/interop/differential.py || stat
 FRAZIL_DUCKDB_PYTHON=$(tools/python_env.sh "$PWD/build/venv-duckdb" tests/requirements-duckdb.txt) \
   "$python" tests/interop/manifests.py build/release/tests/interop/frazil_rewrite_metadata --fetch || status=1
 "$python" tests/commit/catalogs.py build/release/tests/commit/frazil_commit_verbs --fetch || status=1
+"$python" tests/interop/java_filters.py --fetch || status=1
+"$python" tests/interop/jdbc.py --fetch || status=1
 exit $status

@@ -17,6 +17,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "interop"))
+import java_oracle
 
 try:
     import pyarrow as pa
@@ -235,9 +236,9 @@ def many_tables(program, folder):
     return [file.removeprefix("file://") for file in files]
 
 
-def check_by_java(files, libraries):
+def check_by_java(files):
     """{file: what is wrong}: Java refuses it, or writes something else for what it read."""
-    command = ["java", "-Xmx512m", "-cp", libraries + "/*", os.path.join(HERE, "java", "MetadataOracle.java")]
+    command = java_oracle.command(os.path.join(HERE, "java", "MetadataOracle.java"))
     done = subprocess.run(command, input="".join(path + "\n" for path in files), capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-1000:]
     lines = done.stdout.splitlines()
@@ -268,12 +269,11 @@ def main():
                 print(f"ok   {layout} by {maker}")
     with tempfile.TemporaryDirectory() as folder:
         files = many_tables(program, folder)
-        import java_oracle
         why_not = java_oracle.missing("--fetch" in sys.argv)
         if why_not is not None:
             print(f"skip Iceberg Java: {why_not}")
             return 0
-        bad = check_by_java(files, java_oracle.LIBRARIES)
+        bad = check_by_java(files)
         for path, error in bad.items():
             print(f"FAIL {path}: {error}")
         print(f"{'FAIL' if bad else 'ok  '} Iceberg Java parses {len(files) - len(bad)} of {len(files)} metadata files")

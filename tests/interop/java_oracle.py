@@ -1,6 +1,6 @@
-"""Iceberg Java as an oracle: fetches its libraries by Maven once, runs tests/interop/java/ManifestOracle.java."""
+"""Iceberg Java as an oracle: fetches its libraries by Maven once, runs Java programs from their source."""
 
-import glob
+import filecmp
 import json
 import os
 import shutil
@@ -14,20 +14,28 @@ def missing(may_fetch):
     """Why Java cannot be asked, or None. `may_fetch`: get its libraries (some 50 MB) if they are not there."""
     if not shutil.which("java"):
         return "java is not installed"
-    if glob.glob(LIBRARIES + "/iceberg-parquet-*.jar"):
+    pom, stamp = os.path.join(HERE, "java", "pom.xml"), os.path.join(LIBRARIES, "pom.xml")
+    if os.path.exists(stamp) and filecmp.cmp(pom, stamp, shallow=False):
         return None
     if not may_fetch or not shutil.which("mvn"):
         return "the libraries of Iceberg Java are not in build/oracle-java (make interop fetches them)"
-    command = ["mvn", "-q", "-B", "-f", os.path.join(HERE, "java", "pom.xml"), "dependency:copy-dependencies",
-               "-DoutputDirectory=" + os.path.abspath(LIBRARIES)]
+    command = ["mvn", "-q", "-B", "-f", pom, "dependency:copy-dependencies", "-DoutputDirectory=" + os.path.abspath(LIBRARIES)]
     done = subprocess.run(command, capture_output=True, timeout=600)
-    return None if done.returncode == 0 else "mvn: " + done.stdout.decode(errors="replace")[-300:]
+    if done.returncode != 0:
+        return "mvn: " + done.stdout.decode(errors="replace")[-300:]
+    shutil.copy(pom, stamp)
+    return None
+
+
+def command(source, *arguments):
+    """What runs a Java program from its source."""
+    return ["java", "-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", LIBRARIES + "/*", source, *arguments]
 
 
 def read(metadata_files):
     """{metadata file: {"rows": N or an error's text, "snapshots": [[id, manifests]]} or {"error": text}}"""
-    command = ["java", "-Xmx1g", "-cp", LIBRARIES + "/*", os.path.join(HERE, "java", "ManifestOracle.java"), "read"]
-    done = subprocess.run(command, input="".join(path + "\n" for path in metadata_files).encode(), capture_output=True, timeout=900)
+    program = command(os.path.join(HERE, "java", "ManifestOracle.java"), "read")
+    done = subprocess.run(program, input="".join(path + "\n" for path in metadata_files).encode(), capture_output=True, timeout=900)
     if done.returncode != 0:
         raise RuntimeError("ManifestOracle: " + done.stderr.decode(errors="replace")[-1000:])
     return {result.pop("metadata"): result for result in map(json.loads, done.stdout.decode().splitlines())}

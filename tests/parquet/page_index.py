@@ -53,7 +53,7 @@ def main():
     chosen = seeds.chosen(arguments[1:], at_least=40, per_second=0.5)
     with tempfile.TemporaryDirectory(prefix="frazil-page-index-") as folder:
         files = list(write_files(arguments[0], folder, chosen))
-        command = ["java", "-Xmx1g", "-cp", java_oracle.LIBRARIES + "/*", os.path.join(HERE, "PageIndexOracle.java"), *files]
+        command = java_oracle.command(os.path.join(HERE, "PageIndexOracle.java"), *files)
         done = subprocess.run(command, capture_output=True, timeout=900)
         print(done.stdout.decode()[-5000:] + (done.stderr.decode()[-2000:] if done.returncode else ""))
     counts = json.loads(done.stdout.splitlines()[-1]) if done.stdout else {}

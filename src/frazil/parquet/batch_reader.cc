@@ -1,6 +1,8 @@
 #include "frazil/parquet/batch_reader.h"
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
 #include <limits>
 #include <string>
 #include <utility>
@@ -45,8 +47,10 @@ class BatchReader::Impl {
       leaves_.push_back(columns()[i].leaf());
     }
     for (const RepeatedColumn& column : repeated()) {
-      for (const auto& leaf : column.leaves) leaves_.push_back(leaf->leaf());
+      for (const auto& leaf : column.leaves) repeated_leaves_.push_back(leaf.get());
     }
+    for (const RepeatedReader* leaf : repeated_leaves_) leaves_.push_back(leaf->leaf());
+    for (size_t i = 0; i < leaves_.size(); ++i) every_leaf_.push_back(i);
     for (size_t leaf : leaves_) check_leaf(leaf);
     for (const ColumnReader& column : columns()) check_dictionaries(column);
     for (const RepeatedColumn& column : repeated()) {
@@ -59,10 +63,22 @@ class BatchReader::Impl {
     group_ = static_cast<size_t>(options_.first_row_group);
   }
 
+  void use_lanes(const Lanes& lanes) {
+    lanes_ = lanes;
+    const size_t further = lanes_.several() ? lanes_.count - 1 : 0;
+    if (lane_decompressors_.size() > further) {
+      for (ColumnReader& column : columns()) column.use(*decompressor_);
+      for (RepeatedReader* leaf : repeated_leaves_) leaf->use(*decompressor_);
+      lane_decompressors_.resize(further);
+    }
+    while (lane_decompressors_.size() < further) lane_decompressors_.push_back(std::make_unique<Decompressor>(pool_));
+  }
+
   const SchemaPtr& schema() const { return tree_->schema(); }
   size_t needed_bytes() const { return needed_bytes_; }
   size_t bytes_in_use() const {
     size_t bytes = own_decompressor_ ? own_decompressor_->charged_bytes() : 0;
+    for (const auto& decompressor : lane_decompressors_) bytes += decompressor->charged_bytes();
     bytes += tree_->bytes_in_use();
     for (const Block& block : shared_blocks_) bytes += block.bytes_in_use();
     return bytes;
@@ -117,6 +133,7 @@ class BatchReader::Impl {
   // Where a step goes on.
   enum class Phase : uint8_t {
     kGroup,     // find the next row group with rows, open its columns
+    kLoad,      // load their dictionaries: what only that takes is free again before a batch takes its buffers
     kBegin,     // take the offsets of the variable columns
     kVariable,  // decode the variable columns side by side: they decide how many rows the batch has
     kFixed,     // decode the others, one after the other, as many rows
@@ -186,6 +203,10 @@ class BatchReader::Impl {
           }
           if (!open_group(memory)) return Step::kNeedMemory;
           group_rows_left_ = static_cast<size_t>(wanted_rows(group_));
+          phase_ = Phase::kLoad;
+          break;
+        case Phase::kLoad:
+          if (!load_dictionaries(memory)) return Step::kNeedMemory;
           phase_ = Phase::kBegin;
           break;
         case Phase::kBegin:
@@ -227,6 +248,77 @@ class BatchReader::Impl {
       error.add_context(message("column '{}'", column.path()));
       throw;
     }
+  }
+
+  // ---- Lanes ----
+
+  // Does work(i) for each of `tasks`, indices of leaves_, on as many lanes as there are; the longest chunks first, so that
+  // no lane is left with one of them in the end. `bytes`: what they work on, about. False if one of them lacked memory.
+  template <typename Work>
+  bool for_each(std::span<const size_t> tasks, double bytes, Work&& work) {
+    if (!lanes_.several() || tasks.size() < 2 || bytes < static_cast<double>(lanes_.bytes_min)) {
+      return std::all_of(tasks.begin(), tasks.end(), work);
+    }
+    std::vector<size_t> order(tasks.begin(), tasks.end());
+    const RowGroup& group = metadata_->row_groups()[group_];
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      const int64_t bytes_a = group.columns[leaves_[a]].total_compressed_size;
+      const int64_t bytes_b = group.columns[leaves_[b]].total_compressed_size;
+      return bytes_a != bytes_b ? bytes_a > bytes_b : a < b;
+    });
+    std::vector<std::exception_ptr> errors(leaves_.size());
+    std::atomic<size_t> next = 0;
+    std::atomic<bool> complete = true;
+    lanes_.runner->run(std::min(lanes_.count, order.size()), [&](size_t lane) {
+      Decompressor& decompressor = lane == 0 ? *decompressor_ : *lane_decompressors_[lane - 1];
+      for (size_t i = next++; i < order.size(); i = next++) {
+        const size_t task = order[i];
+        try {
+          if (task < columns().size()) {
+            columns()[task].use(decompressor);
+          } else {
+            repeated_leaves_[task - columns().size()]->use(decompressor);
+          }
+          if (!work(task)) complete = false;
+        } catch (...) {
+          errors[task] = std::current_exception();
+        }
+      }
+    });
+    for (const std::exception_ptr& error : errors) {
+      if (error) std::rethrow_exception(error);
+    }
+    return complete;
+  }
+
+  // Bytes of values of these columns in so many rows, as the footer tells.
+  double value_bytes(std::span<const size_t> tasks, size_t rows) const {
+    const RowGroup& group = metadata_->row_groups()[group_];
+    double bytes = 0;
+    for (size_t task : tasks) bytes += static_cast<double>(group.columns[leaves_[task]].total_uncompressed_size);
+    return bytes * static_cast<double>(rows) / static_cast<double>(std::max<int64_t>(group.row_count, 1));
+  }
+
+  // Of variable columns the first page too, which the batch starts with.
+  bool load_dictionaries(MemorySource& memory) {
+    const auto load = [&](size_t task) {
+      if (task >= columns().size()) {
+        RepeatedReader& leaf = *repeated_leaves_[task - columns().size()];
+        return in_column(leaf, [&] { return leaf.load_dictionary(memory); });
+      }
+      ColumnReader& column = columns()[task];
+      return in_column(column, [&] {
+        return lanes_.several() && column.is_variable() ? column.load_page(memory) : column.load_dictionary(memory);
+      });
+    };
+    double bytes = 0;  // compressed ones: what a dictionary becomes is not told
+    for (size_t leaf : leaves_) {
+      const ColumnChunk& chunk = metadata_->row_groups()[group_].columns[leaf];
+      if (chunk.dictionary_page_offset <= 0) continue;
+      bytes += std::max(static_cast<double>(chunk.data_page_offset) - static_cast<double>(chunk.dictionary_page_offset),
+                        0.0);
+    }
+    return for_each(every_leaf_, bytes, load);
   }
 
   const GroupRows* group_rows(size_t group) const {
@@ -272,6 +364,7 @@ class BatchReader::Impl {
     const auto row_count = static_cast<uint64_t>(metadata_->row_groups()[group_].row_count);
     const GroupRows* rows = group_rows(group_);
     all_rows_ = {0, row_count};
+    data_bytes_max_ = batch_data_bytes_max(*tree_, metadata_->row_groups()[group_], limits_);
     const GroupView view{.row_group = group_,
                          .row_count = static_cast<size_t>(row_count),
                          .rows = rows != nullptr ? rows->rows.ranges() : std::span<const RowRange>(&all_rows_, 1)};
@@ -290,10 +383,9 @@ class BatchReader::Impl {
 
   bool begin_batch(MemorySource& memory) {
     rows_target_ = std::min(limits_.rows_max, group_rows_left_);
-    for (; next_column_ < variable_.size(); ++next_column_) {
-      if (!columns()[variable_[next_column_]].begin_batch(rows_target_, memory)) return false;
+    for (size_t i : variable_) {
+      if (!columns()[i].begin_batch(rows_target_, memory)) return false;
     }
-    next_column_ = 0;
     rows_ = 0;
     stride_end_ = 0;
     return true;
@@ -317,18 +409,32 @@ class BatchReader::Impl {
             if (!in_column(column.behind(), [&] { return column.advance(rows_target_, memory); })) return false;
           }
         }
-        for (size_t i : variable_) {
-          if (!in_column(columns()[i], [&] { return columns()[i].load_page(memory); })) return false;
-        }
+        const auto load = [&](size_t i) {
+          return in_column(columns()[i], [&] { return columns()[i].load_page(memory); });
+        };
+        if (!std::all_of(variable_.begin(), variable_.end(), load)) return false;
         stride_end_ = rows_ + plan_stride();
         if (stride_end_ == rows_) return true;
       }
-      for (size_t i : variable_) {
-        if (!in_column(columns()[i], [&] { return columns()[i].decode_to(stride_end_, memory); })) return false;
-      }
+      if (!decode_stride(memory)) return false;
       rows_ = stride_end_;
     }
     return true;
+  }
+
+  // Decodes the variable columns up to stride_end_. With several lanes the others keep up with them, and who comes to the
+  // end of a page loads the next one.
+  bool decode_stride(MemorySource& memory) {
+    const bool all = lanes_.several();
+    const std::span<const size_t> tasks = all ? std::span(every_leaf_).first(columns().size()) : std::span(variable_);
+    return for_each(tasks, value_bytes(tasks, stride_end_ - rows_), [&](size_t i) {
+      ColumnReader& column = columns()[i];
+      if (all && !column.begin_batch(rows_target_, memory)) return false;
+      return in_column(column, [&] {
+        if (!column.decode_to(stride_end_, memory)) return false;
+        return !all || !column.is_variable() || stride_end_ == rows_target_ || column.load_page(memory);
+      });
+    });
   }
 
   // Bits that the batch's first rows_ rows have.
@@ -351,18 +457,20 @@ class BatchReader::Impl {
     for (const RepeatedColumn& column : repeated()) rows = std::min(rows, column.complete_rows() - rows_);
     const uint64_t bits_max = uint64_t{limits_.bytes_max} * 8;
     const uint64_t bits = batch_bits();
-    uint64_t bound = rows * row_bits_;
-    for (size_t i : variable_) {
-      bound += std::min<uint64_t>(columns()[i].value_bytes_bound(rows), bits_max / 8 + 1) * 8;
-    }
+    uint64_t data = 0;
+    for (size_t i : variable_) data += columns()[i].data_bytes();
+    uint64_t data_bound = 0;
+    for (size_t i : variable_) data_bound += std::min<uint64_t>(columns()[i].value_bytes_bound(rows), bits_max / 8 + 1);
+    uint64_t bound = rows * row_bits_ + data_bound * 8;
     for (const RepeatedColumn& column : repeated()) bound += column.bits_of(rows_ + rows) - column.bits_of(rows_);
-    if (bits + bound <= bits_max) return rows;
-    const size_t fitting = count_fitting_rows(rows, bits > bits_max ? 0 : bits_max - bits);
+    if (bits + bound <= bits_max && data + data_bound <= data_bytes_max_) return rows;
+    const size_t fitting = count_fitting_rows(rows, bits > bits_max ? 0 : bits_max - bits,
+                                              data > data_bytes_max_ ? 0 : data_bytes_max_ - data);
     return fitting == 0 && rows_ == 0 ? 1 : fitting;
   }
 
-  // How many of the next `rows` rows have together at most `bits`.
-  size_t count_fitting_rows(size_t rows, uint64_t bits) {
+  // How many of the next `rows` rows have together at most `bits`, and `data_bytes` of variable values.
+  size_t count_fitting_rows(size_t rows, uint64_t bits, uint64_t data_bytes) {
     std::vector<ColumnReader::LookAhead> ahead;
     for (size_t i : variable_) ahead.push_back(columns()[i].look_ahead());
     uint64_t before = 0;
@@ -380,8 +488,9 @@ class BatchReader::Impl {
         for (const RepeatedColumn& column : repeated()) behind += column.bits_of(rows_ + done + row + 1);
         const uint64_t row_bits = totals[row] * 8 + row_bits_ + (behind - before);
         before = behind;
-        if (row_bits > bits) return done + row;
+        if (row_bits > bits || totals[row] > data_bytes) return done + row;
         bits -= row_bits;
+        data_bytes -= totals[row];
       }
       done += part;
     }
@@ -389,17 +498,13 @@ class BatchReader::Impl {
   }
 
   bool decode_fixed(MemorySource& memory) {
-    for (; next_column_ < fixed_.size(); ++next_column_) {
-      ColumnReader& column = columns()[fixed_[next_column_]];
-      if (!fixed_begun_) {
-        if (!column.begin_batch(rows_, memory)) return false;
-        fixed_begun_ = true;
-      }
-      if (!in_column(column, [&] { return column.decode_to(rows_, memory); })) return false;
-      fixed_begun_ = false;
-    }
-    next_column_ = 0;
-    return true;
+    size_t decoded = rows_;
+    for (size_t i : fixed_) decoded = std::min(decoded, columns()[i].row_count());
+    return for_each(fixed_, value_bytes(fixed_, rows_ - decoded), [&](size_t i) {
+      ColumnReader& column = columns()[i];
+      if (!column.begin_batch(rows_, memory)) return false;
+      return in_column(column, [&] { return column.decode_to(rows_, memory); });
+    });
   }
 
   void finish_batch(MemorySource& memory, std::optional<RecordBatch>& out) {
@@ -429,8 +534,10 @@ class BatchReader::Impl {
   Decompressor* decompressor_ = nullptr;
   // memory_needs tells the columns what it found out: how large their estimates may get. It changes no result.
   std::unique_ptr<ColumnTree> tree_;
-  std::vector<size_t> leaves_;    // that are read: of columns(), then of repeated()
-  std::vector<size_t> variable_;  // indices of columns()
+  std::vector<RepeatedReader*> repeated_leaves_;
+  std::vector<size_t> leaves_;      // that are read: of columns(), then of repeated()
+  std::vector<size_t> every_leaf_;  // indices of leaves_
+  std::vector<size_t> variable_;    // indices of columns()
   std::vector<size_t> fixed_;
   size_t row_bits_ = 0;
   BatchLimits limits_;
@@ -440,15 +547,16 @@ class BatchReader::Impl {
   size_t group_ = 0;
   size_t group_rows_left_ = 0;
   RowRange all_rows_;
+  size_t data_bytes_max_ = 0;  // of a batch of this row group: batch_data_bytes_max()
   std::vector<SharedRead> shared_;
   std::vector<Block> shared_blocks_;
   size_t next_shared_ = 0;
   size_t rows_target_ = 0;
   size_t rows_ = 0;        // of the batch, decided so far
   size_t stride_end_ = 0;  // rows that the variable columns are on the way to
-  size_t next_column_ = 0;
-  bool fixed_begun_ = false;
   size_t needed_bytes_ = 0;
+  Lanes lanes_;
+  std::vector<std::unique_ptr<Decompressor>> lane_decompressors_;  // of all but the first lane
 };
 
 BatchReader::BatchReader(std::shared_ptr<const InputFile> file, std::shared_ptr<const FileMetadata> metadata,
@@ -468,6 +576,10 @@ BatchReader::MemoryNeeds BatchReader::memory_needs(bool walk_page_headers) const
 
 BatchReader::Step BatchReader::step(Reservation& reservation, std::optional<RecordBatch>& out) {
   return impl_->step(reservation, out);
+}
+
+void BatchReader::use_lanes(const Lanes& lanes) {
+  impl_->use_lanes(lanes);
 }
 
 size_t BatchReader::bytes_in_use() const {

@@ -2,8 +2,8 @@
 //
 // A row group is never whole in memory. Each column has a window on its chunk's bytes, one decompressed page and its
 // dictionary; values go from the page straight into the final buffers of the batch, converted to the wanted type on
-// the way. A batch ends at batch_rows, at batch_bytes_max, or at the end of the row group, whichever comes first:
-// its boundaries depend on the file and on these two numbers alone.
+// the way. A batch ends at batch_rows, at batch_bytes_max, at batch_data_bytes_max() (memory_plan.h), or at the end of the
+// row group, whichever comes first: its boundaries depend on the file and on the first two numbers alone.
 //
 //   BatchReader reader(file, metadata, {.columns = request_columns(metadata->schema())}, pool);
 //   while (auto batch = reader.next()) consume(*batch);
@@ -25,6 +25,7 @@
 #include "frazil/io/file_system.h"
 #include "frazil/memory/memory_pool.h"
 #include "frazil/parquet/column_request.h"
+#include "frazil/parquet/lanes.h"
 #include "frazil/parquet/metadata.h"
 #include "frazil/parquet/page_header.h"
 #include "frazil/parquet/row_selection.h"
@@ -81,6 +82,9 @@ class BatchReader {
   struct MemoryNeeds {
     size_t working_bytes = 0;  // beside the batches: windows, largest pages, dictionaries, contexts of codecs
     size_t batch_bytes = 0;    // one batch
+    // Beside both, of a batch of one row that is longer than what a batch has on average: rare, and at most this.
+    size_t row_bytes = 0;
+    size_t lane_bytes = 0;  // of working memory more for each lane but the first
     size_t total() const { return working_bytes + batch_bytes; }
   };
   // Upper bounds in MemoryPool::block_bytes terms, as the file declares its sizes; a file that lies, and a row that is
@@ -96,6 +100,8 @@ class BatchReader {
   // Goes on until one of these. Every byte allocated, for the batch and for the state that stays, is drawn from
   // `reservation`, which may grow if its pool has room; it may be another one in each call.
   Step step(Reservation& reservation, std::optional<RecordBatch>& out);
+  // From the next step on. Fewer lanes free what the others held. The batches are the same.
+  void use_lanes(const Lanes& lanes);
   // Bytes of the pool that the reader holds between steps; batches that it gave out are their holders'.
   size_t bytes_in_use() const;
   // Of the working bytes that memory_needs() tells, those of dictionaries that no page to come refers to.

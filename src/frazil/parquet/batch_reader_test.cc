@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -17,6 +18,7 @@
 #include "frazil/parquet/chunk_pages.h"
 #include "frazil/parquet/encoders_test.h"
 #include "frazil/parquet/file_builder_test.h"
+#include "frazil/parquet/lanes.h"
 
 namespace frazil::parquet {
 namespace {
@@ -55,6 +57,19 @@ ReadOptions all_columns(const FileMetadata& metadata) {
   }
   return options;
 }
+
+// A thread for each lane but the first.
+class ThreadLanes final : public LaneRunner {
+ public:
+  void run(size_t count, const std::function<void(size_t)>& work) override {
+    ++runs;
+    std::vector<std::thread> threads;
+    for (size_t lane = 1; lane < count; ++lane) threads.emplace_back(work, lane);
+    work(0);
+    for (std::thread& thread : threads) thread.join();
+  }
+  size_t runs = 0;
+};
 
 void append_rows(const RecordBatch& batch, std::vector<std::string>& rows) {
   validate_full(batch);
@@ -347,11 +362,13 @@ Generated generate_file() {
       *rc::gen::element(CompressionCodec::kUncompressed, CompressionCodec::kSnappy, CompressionCodec::kZstd);
   builder.codec = static_cast<int>(codec);
   builder.encoding_stats = *rc::gen::arbitrary<bool>();
+  const bool size_statistics = *rc::gen::arbitrary<bool>();
   const int group_count = *rc::gen::inRange(1, 4);
   for (int group = 0; group < group_count; ++group) {
     const auto rows = *rc::gen::inRange<size_t>(0, 200);
     std::vector<std::vector<PageSpec>> chunks;
     std::vector<std::string> texts(rows);
+    std::vector<int64_t> unencoded(columns.size(), 0);
     for (size_t column = 0; column < columns.size(); ++column) {
       const bool optional = columns[column].repetition == Repetition::kOptional;
       const int null_percent = optional ? *rc::gen::element(0, 10, 50, 100) : 0;
@@ -364,6 +381,7 @@ Generated generate_file() {
       std::vector<std::optional<std::string>> cells(rows);
       for (size_t row = 0; row < rows; ++row) {
         if (*rc::gen::inRange(0, 100) >= null_percent) cells[row] = dictionary[*rc::gen::inRange<size_t>(0, distinct)];
+        if (cells[row]) unencoded[column] += static_cast<int64_t>(cells[row]->size());
         std::string text = "null";
         if (cells[row]) {
           text = is_text[column] ? "\"" + *cells[row] + "\""
@@ -376,6 +394,7 @@ Generated generate_file() {
       if (codec == CompressionCodec::kUncompressed) continue;
       for (PageSpec& page : chunks.back()) compress(page, codec);
     }
+    if (size_statistics) builder.unencoded_bytes = unencoded;
     builder.row_group(static_cast<int64_t>(rows), chunks);
     generated.rows.insert(generated.rows.end(), texts.begin(), texts.end());
   }
@@ -391,6 +410,91 @@ RC_GTEST_PROP(BatchReader, ReadsAnyFileInAnyBatches, ()) {
     options.batch_bytes_max = *rc::gen::element<size_t>(1, 100, 1000, size_t{1} << 30);
     options.window_bytes = *rc::gen::element<size_t>(1, 5000, 1 << 20);
     RC_ASSERT(read_rows(generated.bytes, options) == generated.rows);
+  }
+}
+
+// The rows of each batch.
+std::vector<std::vector<std::string>> read_batches(const std::string& bytes, ReadOptions options, const Lanes& lanes) {
+  MemoryPool pool;
+  Opened opened = open(bytes, pool);
+  options.columns = all_columns(*opened.metadata).columns;
+  BatchReader reader(opened.file, opened.metadata, std::move(options), pool);
+  reader.use_lanes(lanes);
+  std::vector<std::vector<std::string>> batches;
+  while (auto batch = reader.next()) append_rows(*batch, batches.emplace_back());
+  return batches;
+}
+
+RC_GTEST_PROP(BatchReader, GivesTheSameBatchesOnSeveralLanes, ()) {
+  const Generated generated = generate_file();
+  ReadOptions options;
+  options.batch_rows = *rc::gen::element<int64_t>(1, 7, 1000);
+  options.batch_bytes_max = *rc::gen::element<size_t>(1, 100, 1000, size_t{1} << 30);
+  options.window_bytes = *rc::gen::element<size_t>(1, 5000, 1 << 20);
+  ThreadLanes threads;
+  const size_t count = *rc::gen::inRange<size_t>(2, 5);
+  const auto expected = read_batches(generated.bytes, options, {});
+  RC_ASSERT(read_batches(generated.bytes, options, {.runner = &threads, .count = count, .bytes_min = 0}) == expected);
+}
+
+TEST(BatchReader, LeavesLittleWorkToTheFirstLane) {
+  std::vector<int32_t> values(1000);
+  FileBuilder builder({{.name = "a"}, {.name = "b"}});
+  builder.row_group(1000, {{data_page(plain(values), 1000)}, {data_page(plain(values), 1000)}});
+  const std::string bytes = builder.finish();
+  ThreadLanes threads;
+  EXPECT_EQ(read_batches(bytes, {}, {.runner = &threads, .count = 2, .bytes_min = 9000}).size(), 1U);
+  EXPECT_EQ(threads.runs, 0U);
+  EXPECT_EQ(read_batches(bytes, {}, {.runner = &threads, .count = 2, .bytes_min = 8000}).size(), 1U);
+  EXPECT_EQ(threads.runs, 1U);
+}
+
+// Whichever lane finds it first: the error is that of the first column that has one.
+TEST(BatchReader, NamesTheFirstDamagedColumnOnSeveralLanes) {
+  FileBuilder builder({{.name = "a"}, {.name = "b"}, {.name = "c"}});
+  std::vector<int32_t> values(10);
+  const std::vector<PageSpec> whole = {data_page(plain(values), 10)};
+  const std::vector<PageSpec> damaged = {data_page(plain(values).substr(4), 10)};
+  builder.row_group(10, {whole, damaged, damaged});
+  ThreadLanes threads;
+  for (size_t count : {1, 2, 3}) {
+    try {
+      read_batches(builder.finish(), {}, {.runner = &threads, .count = count, .bytes_min = 0});
+      FAIL();
+    } catch (const CorruptError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("column 'b'"));
+    }
+  }
+}
+
+// A batch has about as many bytes of text as rows of the file have on average; a longer row is a batch alone.
+TEST(BatchReader, CutsBatchesWhereTextIsLongerThanElsewhere) {
+  std::vector<std::string> values(900, "x");
+  for (int i = 0; i < 50; ++i) values.emplace_back(100, 'y');
+  values.emplace_back(3000, 'z');
+  int64_t bytes = 0;
+  for (const std::string& value : values) bytes += static_cast<int64_t>(value.size());
+  ASSERT_EQ(bytes, 8900);  // 9.4 a row: 1,170 bytes a batch
+  const auto rows = static_cast<int64_t>(values.size());
+  for (const bool told : {true, false}) {
+    FileBuilder builder({{.name = "a", .type = PhysicalType::kByteArray, .converted = 0}});
+    std::vector<uint32_t> indices(values.size(), 0);
+    std::fill(indices.begin() + 900, indices.end(), 1);
+    indices.back() = 2;
+    if (told) builder.unencoded_bytes = {bytes};
+    builder.row_group(rows, {{dictionary_page(plain(std::vector<std::string>{values[0], values[900], values[950]}), 3),
+                              data_page(std::string(1, '\x02') + hybrid(indices, 2), static_cast<int32_t>(rows),
+                                        Encoding::kRleDictionary)}});
+    ReadOptions options;
+    options.batch_rows = 100;
+    options.batch_bytes_max = 4600;
+    std::vector<size_t> counts;
+    for (const auto& batch : read_batches(builder.finish(), options, {})) counts.push_back(batch.size());
+    if (told) {
+      EXPECT_EQ(counts, (std::vector<size_t>{100, 100, 100, 100, 100, 100, 100, 100, 100, 11, 11, 11, 11, 6, 1}));
+    } else {
+      EXPECT_EQ(counts, (std::vector<size_t>{100, 100, 100, 100, 100, 100, 100, 100, 100, 44, 7}));
+    }
   }
 }
 
@@ -435,14 +539,19 @@ RC_GTEST_PROP(BatchReader, KeepsWithinItsNeedsAndGoesOnAfterWant, ()) {
   options.batch_rows = *rc::gen::element<int64_t>(3, 50, 1000);
   options.batch_bytes_max = *rc::gen::element<size_t>(300, 5000, size_t{1} << 20);
   options.window_bytes = *rc::gen::element<size_t>(4096, size_t{1} << 20);
+  ThreadLanes threads;
+  const Lanes lanes{.runner = &threads, .count = *rc::gen::inRange<size_t>(1, 4), .bytes_min = 0};
 
   {
     MemoryPool pool;
     BatchReader reader(opened.file, opened.metadata, options, pool);
-    const BatchReader::MemoryNeeds needs = reader.memory_needs(walk);
-    MemoryPool tight({.budget_bytes = needs.total()});
+    BatchReader::MemoryNeeds needs = reader.memory_needs(walk);
+    needs.working_bytes += (lanes.count - 1) * needs.lane_bytes;
+    const size_t budget = needs.total() + needs.row_bytes;
+    MemoryPool tight({.budget_bytes = budget});
     BatchReader bounded(opened.file, opened.metadata, options, tight);
     bounded.memory_needs(walk);
+    bounded.use_lanes(lanes);
     std::vector<std::string> rows;
     std::optional<RecordBatch> batch;
     {
@@ -458,7 +567,7 @@ RC_GTEST_PROP(BatchReader, KeepsWithinItsNeedsAndGoesOnAfterWant, ()) {
             if (!buffer.empty()) blocks += MemoryPool::block_bytes(buffer.size());
           }
         }
-        RC_ASSERT(blocks <= needs.batch_bytes);
+        RC_ASSERT(blocks <= needs.batch_bytes + (batch->row_count() == 1 ? needs.row_bytes : 0));
         RC_ASSERT(bounded.bytes_in_use() + bounded.spared_bytes() <= needs.working_bytes);
         RC_ASSERT(bounded.spared_bytes() >= spared);
         spared = bounded.spared_bytes();
@@ -475,6 +584,7 @@ RC_GTEST_PROP(BatchReader, KeepsWithinItsNeedsAndGoesOnAfterWant, ()) {
   // Every allocation fails once before it succeeds.
   MemoryPool pool;
   BatchReader reader(opened.file, opened.metadata, options, pool);
+  reader.use_lanes(lanes);
   std::vector<std::string> rows;
   std::optional<RecordBatch> batch;
   int wants = 0;

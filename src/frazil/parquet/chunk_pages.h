@@ -45,6 +45,9 @@ class ChunkPages {
   ChunkPages(const InputFile& file, Decompressor& decompressor, Options options)
       : file_(&file), decompressor_(&decompressor), options_(options) {}
 
+  // The one to use from now on: that of the lane which works on the chunk.
+  void use(Decompressor& decompressor) { decompressor_ = &decompressor; }
+
   // Starts a chunk. The blocks of the chunk before stay for this one.
   void open(const ColumnChunk& chunk, ChunkRange range);
   // The same, with its bytes already in memory, which somebody else owns: padded like a pool block.

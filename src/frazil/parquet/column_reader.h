@@ -59,6 +59,11 @@ class ColumnReader {
   void open(const GroupView& group, const std::byte* whole, const OffsetIndex* index);
   // Frees what it holds.
   void close();
+  void use(Decompressor& decompressor) { pages_.use(decompressor); }
+  // The row group's dictionary, ahead of the first batch. False for want of memory.
+  [[nodiscard]] bool load_dictionary(MemorySource& memory) {
+    return pages_.load_header(memory) != LeafPages::Status::kNeedMemory;
+  }
 
   // ---- One batch. Each returns false for want of memory, with its progress kept. ----
 

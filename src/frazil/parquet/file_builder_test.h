@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -298,6 +299,7 @@ class FileBuilder {
         }
         metadata.structs(13, counts);
       }
+      if (!unencoded_bytes.empty()) metadata.structure(16, ThriftWriter().i64(1, unencoded_bytes[i]));
       columns.push_back(ThriftWriter().i64(2, start).structure(3, metadata));
     }
     row_groups_.push_back(ThriftWriter().structs(1, columns).i64(2, 0).i64(3, rows));
@@ -341,6 +343,8 @@ class FileBuilder {
   std::vector<std::pair<std::string, std::string>> key_values;
   // Whether the footer tells the encoding of each page.
   bool encoding_stats = false;
+  // Of the values of each leaf, what the size statistics of the next row groups tell; empty: they have none.
+  std::vector<int64_t> unencoded_bytes;
   // What the next row groups claim instead of the truth.
   int codec = 0;
   std::optional<int64_t> data_page_offset;
@@ -370,8 +374,8 @@ class StringFile final : public InputFile {
     ++read_count;
     read_bytes += out.size();
   }
-  mutable uint64_t read_count = 0;
-  mutable uint64_t read_bytes = 0;
+  mutable std::atomic<uint64_t> read_count = 0;
+  mutable std::atomic<uint64_t> read_bytes = 0;
 
  private:
   std::string bytes_;

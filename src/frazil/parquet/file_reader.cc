@@ -235,6 +235,7 @@ BatchReader FileReader::Impl::open_group(std::vector<ColumnRequest> requests, Ro
   }
   BatchReader reader(file_, metadata_, std::move(read), pool_);
   static_cast<void>(reader.memory_needs(false));  // bounds its estimates
+  reader.use_lanes(lanes_);
   return reader;
 }
 
@@ -273,7 +274,10 @@ void FileReader::Impl::next_group() {
 FileReader::MemoryNeeds FileReader::Impl::memory_needs(bool walk_page_headers) const {
   if (phase_ == Phase::kPlain) {
     MemoryNeeds needs = reader_->memory_needs(walk_page_headers);
-    if (!variants_.empty()) needs.working_bytes += 2 * needs.batch_bytes;  // as they are stored, and in the making
+    if (!variants_.empty()) {  // as they are stored, and in the making
+      needs.working_bytes += 2 * needs.batch_bytes;
+      needs.row_bytes *= 3;
+    }
     return needs;
   }
   if (group_ == group_end_ || (predicate_ && predicate_->predicate.always_false())) return {};
@@ -290,7 +294,15 @@ FileReader::MemoryNeeds FileReader::Impl::memory_needs(bool walk_page_headers) c
   if (!options_.late_materialization) total += tests.total();
   if (!variants_.empty()) total += 2 * rest.batch_bytes;
   total += scratch + kept;
-  return {.working_bytes = total - rest.batch_bytes, .batch_bytes = rest.batch_bytes};
+  return {.working_bytes = total - rest.batch_bytes,
+          .batch_bytes = rest.batch_bytes,
+          .row_bytes = 2 * std::max(rest.row_bytes, tests.row_bytes),  // and of what is filtered or joined
+          .lane_bytes = std::max(rest.lane_bytes, tests.lane_bytes)};
+}
+
+void FileReader::Impl::use_lanes(const Lanes& lanes) {
+  lanes_ = lanes;
+  if (reader_) reader_->use_lanes(lanes);
 }
 
 size_t FileReader::Impl::bytes_in_use() const {
@@ -637,6 +649,10 @@ FileReader::MemoryNeeds FileReader::memory_needs(bool walk_page_headers) const {
 
 FileReader::Step FileReader::step(Reservation& reservation, std::optional<RecordBatch>& out) {
   return impl_->step(reservation, out);
+}
+
+void FileReader::use_lanes(const Lanes& lanes) {
+  impl_->use_lanes(lanes);
 }
 
 size_t FileReader::spared_bytes() const {

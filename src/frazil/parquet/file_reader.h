@@ -109,6 +109,7 @@ class FileReader {
   MemoryNeeds memory_needs(bool walk_page_headers) const;
   // As BatchReader's: goes on until a batch, the end, or a want of memory, after which it may be called again.
   Step step(Reservation& reservation, std::optional<RecordBatch>& out);
+  void use_lanes(const Lanes& lanes);
   size_t bytes_in_use() const;
   size_t spared_bytes() const;
   size_t needed_bytes() const;

@@ -47,6 +47,7 @@ class FileReader::Impl {
   const std::shared_ptr<const FileMetadata>& metadata() const { return metadata_; }
   MemoryNeeds memory_needs(bool walk_page_headers) const;
   Step step(Reservation& reservation, std::optional<RecordBatch>& out);
+  void use_lanes(const Lanes& lanes);
   size_t bytes_in_use() const;
   size_t spared_bytes() const { return phase_ == Phase::kPlain && reader_ ? reader_->spared_bytes() : 0; }
   size_t needed_bytes() const { return needed_bytes_; }
@@ -138,6 +139,7 @@ class FileReader::Impl {
   std::vector<ArrayQueue> kept_;  // a column of projection_
   size_t kept_bytes_ = 0;
   std::optional<BatchReader> reader_;
+  Lanes lanes_;  // its, and those of readers to come
   std::optional<RecordBatch> decoded_;  // by it, and not done with
   std::optional<RecordBatch> stored_;   // wanted, its variants not put together
   uint64_t position_ = 0;               // among the rows that reader_ reads

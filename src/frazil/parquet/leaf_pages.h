@@ -40,6 +40,7 @@ class LeafPages {
   const std::string& path() const { return path_; }
   const ColumnChunk& chunk() const { return *chunk_; }
 
+  void use(Decompressor& decompressor) { pages_.use(decompressor); }
   // Starts a row group. `whole`: the bytes of its chunk if somebody holds them in memory, else nullptr.
   void open(size_t row_group, const std::byte* whole);
   // Frees what it holds.

@@ -274,8 +274,9 @@ bool LeafValues::grow_data(const ValueDecoder& values, MemorySource& memory) {
   const size_t capacity = now_.data.capacity();
   size_t wanted = std::max(estimate_data_bytes(values, slots_ + stride_.done), capacity + capacity / 4);
   wanted = std::max({std::min(wanted, data_bytes_max_), needed, kDataBytesMin});
-  // Beyond the limit only if the file lies about its sizes; even then the block does not grow value by value.
-  if (needed > data_bytes_max_) wanted = needed + needed / 4;
+  // Beyond the limit only for a row that is a batch alone, or if the file lies about its sizes; even then the block does not
+  // grow value by value.
+  if (needed > data_bytes_max_) wanted = data_used_ == 0 ? needed : needed + needed / 4;
   if (!is_large) wanted = std::min<size_t>(wanted, INT32_MAX);
   return grow_block(now_.data, data_used_, wanted, memory);
 }

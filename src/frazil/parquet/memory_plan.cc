@@ -29,6 +29,7 @@ struct ColumnFacts {
   size_t dictionary_page = 0;    // decompressed, only while it is converted
   size_t previous = 0;           // the value before, of DELTA_BYTE_ARRAY pages
   size_t data = 0;               // of a batch's variable values
+  size_t value = 0;              // the longest variable value: no longer than what it lies in
   size_t levels = 0;             // of a row group, of columns with lists
 
   void raise_to(const ColumnFacts& other) {
@@ -40,6 +41,7 @@ struct ColumnFacts {
     dictionary_page = std::max(dictionary_page, other.dictionary_page);
     previous = std::max(previous, other.previous);
     data = std::max(data, other.data);
+    value = std::max(value, other.value);
     levels = std::max(levels, other.levels);
   }
 };
@@ -123,6 +125,14 @@ bool may_have_dictionary(const ColumnChunk& chunk) {
          chunk.declares(Encoding::kRleDictionary) || chunk.encodings == 0;
 }
 
+// Bytes of all values of a variable column's chunk, as the footer tells them; else unknown.
+size_t value_bytes_of(const Leaf& column, const ColumnChunk& chunk, size_t values) {
+  if (column.conversion.source_width > 0) return times(values, static_cast<size_t>(column.conversion.source_width));
+  const size_t unencoded = unencoded_bytes(chunk);
+  const bool may_repeat = may_have_dictionary(chunk) || chunk.declares(Encoding::kDeltaByteArray);
+  return may_repeat ? unencoded : std::min(unencoded, to_size(chunk.total_uncompressed_size));
+}
+
 void add_footer_facts(const Leaf& column, const ColumnChunk& chunk, size_t group_rows, ColumnFacts& facts) {
   const size_t compressed = to_size(chunk.total_compressed_size);
   const size_t uncompressed = to_size(chunk.total_uncompressed_size);
@@ -135,13 +145,8 @@ void add_footer_facts(const Leaf& column, const ColumnChunk& chunk, size_t group
   const bool prefixes = chunk.declares(Encoding::kDeltaByteArray) || chunk.encodings == 0;
   if (prefixes) facts.previous = std::max(facts.previous, uncompressed);
   if (!column.is_variable) return;
-  size_t data = unencoded_bytes(chunk);
-  if (column.conversion.source_width > 0) {
-    data = times(values, static_cast<size_t>(column.conversion.source_width));
-  } else if (!dictionary && !prefixes) {
-    data = std::min(data, uncompressed);
-  }
-  facts.data = std::max(facts.data, data);
+  facts.data = std::max(facts.data, value_bytes_of(column, chunk, values));
+  facts.value = std::max(facts.value, uncompressed);
 }
 
 // ---- Walking page headers ----
@@ -229,6 +234,7 @@ void add_page_facts(const InputFile& file, const Leaf& column, const ColumnChunk
           data = times(count, uncompressed);
         }
         pages.push_back({count, data});
+        facts.value = std::max({facts.value, uncompressed, indexed ? dictionary_page : 0});
       }
     }
     position += header.header_size + compressed;
@@ -333,6 +339,25 @@ std::vector<SharedRead> plan_shared_reads(std::span<const ChunkRange> chunks, si
   return reads;
 }
 
+size_t batch_data_bytes_max(const ColumnTree& tree, const RowGroup& row_group, const BatchLimits& limits) {
+  const size_t group_rows = to_size(row_group.row_count);
+  size_t total = 0;
+  for (const ColumnReader& column : tree.columns()) {
+    if (!column.is_variable()) continue;
+    const ColumnChunk& chunk = row_group.columns[column.leaf()];
+    const size_t bytes = uncompressed_size_lies(chunk)
+                             ? kUnknown
+                             : value_bytes_of({column.leaf(), column.conversion(), true, false}, chunk, group_rows);
+    total = plus(total, bytes);
+  }
+  if (total == kUnknown || group_rows == 0) return limits.bytes_max;
+  const double rows = static_cast<double>(std::min(limits.rows_max, group_rows));
+  const double likely = 1.25 * static_cast<double>(total) / static_cast<double>(group_rows) * rows;
+  const size_t least = limits.bytes_max / 4;
+  return likely < static_cast<double>(limits.bytes_max) ? std::max(static_cast<size_t>(likely), least)
+                                                        : limits.bytes_max;
+}
+
 MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, const ColumnTree& tree,
                        std::span<const size_t> row_groups, const ReadOptions& options, const BatchLimits& limits,
                        bool walk_page_headers) {
@@ -342,9 +367,12 @@ MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, cons
   size_t shared = 0;
   size_t contexts = 0;
   size_t rows = 0;
+  size_t data_together = 0;  // of variable values in one batch
   for (size_t group : row_groups) {
     const RowGroup& row_group = metadata.row_groups()[group];
     if (row_group.row_count == 0) continue;
+    const size_t data_max = batch_data_bytes_max(tree, row_group, limits);
+    size_t group_row = 0;
     rows = std::max(rows, std::min(limits.rows_max, to_size(row_group.row_count)));
     std::vector<ChunkRange> ranges;
     std::vector<ColumnFacts> group_facts(columns.size());
@@ -362,9 +390,16 @@ MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, cons
           std::max(contexts,
                    context_bytes(chunk.codec, std::max({column.page, column.dictionary_page, column.dictionary_kept})));
       // A window is at most the chunk, and at least what is read at a time.
+      if (columns[i].is_variable && !columns[i].is_repeated) {
+        const size_t longest = std::min({column.value, column.data, limits.bytes_max});
+        if (longest > data_max) group_row = plus(group_row, block_bytes(longest));
+        column.data = std::min(column.data, data_max);
+      }
       const size_t chunk_bytes = static_cast<size_t>(ranges.back().end - ranges.back().begin);
       column.window = std::max(column.window, std::min(chunk_bytes, options.window_bytes));
     }
+    data_together = std::max(data_together, data_max);
+    plan.needs.row_bytes = std::max(plan.needs.row_bytes, group_row);
     size_t group_shared = 0;
     for (const SharedRead& read : plan_shared_reads(ranges, options.window_bytes)) {
       group_shared += block_bytes(static_cast<size_t>(read.range.end - read.range.begin));
@@ -381,7 +416,7 @@ MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, cons
 
   size_t working = plus(shared, contexts);
   size_t given_out = 0;         // dictionaries that a batch shares with the reader, and may outlive it with
-  size_t dictionary_extra = 0;  // columns load their dictionaries one after the other
+  size_t dictionary_extra = 0;  // a lane loads one dictionary after the other
   for (size_t i = 0; i < columns.size(); ++i) {
     for (size_t bytes :
          {facts[i].window, facts[i].page, facts[i].dictionary, facts[i].dictionary_kept, facts[i].previous}) {
@@ -393,8 +428,6 @@ MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, cons
     dictionary_extra = std::max(dictionary_extra, extra);
     plan.data_bytes.push_back(std::min(facts[i].data, limits.bytes_max));
   }
-  working = plus(working, dictionary_extra);
-
   BatchBuffers buffers;
   size_t next = 0;
   for (const ColumnReader& column : tree.columns()) {
@@ -409,16 +442,20 @@ MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, cons
       ++next;
     }
   }
-  // Together what grows has at most bytes_max in a batch; a block adds a quarter and a page to what is in it.
+  // Together what grows has at most so much in a batch; a block adds a quarter and a page to what is in it.
   size_t growing = buffers.growing;
-  if (buffers.growing_sum > limits.bytes_max) {
-    const size_t trimmed = limits.bytes_max + limits.bytes_max / 4 + buffers.growing_count * 4096;
+  const size_t growing_most = tree.repeated().empty() ? std::min(data_together, limits.bytes_max) : limits.bytes_max;
+  if (buffers.growing_sum > growing_most) {
+    const size_t trimmed = growing_most + growing_most / 4 + buffers.growing_count * 4096;
     growing = std::min(growing, trimmed + trimmed / 4 + buffers.growing_count * 8192);
   }
   plan.needs.batch_bytes = plus(plus(buffers.exact, growing), given_out);
   // While a batch is made, its blocks are not trimmed yet, and one of them may be on its way into a larger one; rows that
-  // did not fit lie beside it.
-  plan.needs.working_bytes = plus(plus(working, buffers.tails), plus(buffers.growing - growing, buffers.growing_max));
+  // did not fit lie beside it. Dictionaries are loaded before that, in the room for the batch.
+  const size_t making = plus(buffers.tails, plus(buffers.growing - growing, buffers.growing_max));
+  const size_t loading = dictionary_extra - std::min(dictionary_extra, plus(buffers.exact, growing));
+  plan.needs.working_bytes = plus(working, std::max(making, loading));
+  plan.needs.lane_bytes = plus(contexts, std::max(dictionary_extra, buffers.growing_max));
   return plan;
 }
 

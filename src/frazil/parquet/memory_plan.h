@@ -27,6 +27,11 @@ struct BatchLimits {
   size_t bytes_max = 0;  // of a batch: ReadOptions::batch_bytes_max, at most what int32 offsets can hold
 };
 
+// How many bytes the variable values of a batch of the row group may have together, those below lists left out: a quarter
+// more than as many rows have on average, where the footer tells that, but no limit below a quarter of bytes_max. What is
+// promised for a batch is then near what it takes; where values are longer than elsewhere, batches have fewer rows.
+size_t batch_data_bytes_max(const ColumnTree& tree, const RowGroup& row_group, const BatchLimits& limits);
+
 struct MemoryPlan {
   BatchReader::MemoryNeeds needs;
   std::vector<size_t> data_bytes;  // a leaf, those without repetition first: of its variable values in one batch

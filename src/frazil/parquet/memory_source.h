@@ -2,10 +2,12 @@
 // an outcome, not a failure: the step stops in a state from which it can go on.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
+#include "frazil/base/mutex.h"
 #include "frazil/memory/memory_pool.h"
 
 namespace frazil::parquet {
@@ -47,15 +49,17 @@ class Block {
   size_t capacity_ = 0;
 };
 
+// Several lanes of a reader may use it at the same time, each for blocks of its own.
 class MemorySource {
  public:
   explicit MemorySource(Reservation& reservation) : reservation_(reservation) {}
 
   // A block of `size` bytes into `target`, whose old block is freed first. False, and target empty, if reservation and
   // pool lack the room; needed_bytes() then says what the reservation must offer.
-  [[nodiscard]] bool allocate(Block& target, size_t size) {
+  [[nodiscard]] bool allocate(Block& target, size_t size) EXCLUDES(mutex_) {
     free(target);
     const size_t block = MemoryPool::block_bytes(size);
+    MutexLock lock(mutex_);
     if (!require(block)) return false;
     target.buffer_ = reservation_.allocate(size);
     target.capacity_ = size;
@@ -63,32 +67,38 @@ class MemorySource {
   }
 
   // Frees the block and takes its bytes back into the reservation, if nobody else was faster.
-  void free(Block& block) {
+  void free(Block& block) EXCLUDES(mutex_) {
     if (block.capacity_ == 0) return;
     const size_t bytes = block.bytes_in_use();
     block = Block();
+    MutexLock lock(mutex_);
     static_cast<void>(reservation_.try_grow(bytes));
   }
 
   // Gives up `bytes` of the promise, so that somebody who charges the pool itself finds them there.
-  [[nodiscard]] bool leave_to_pool(size_t bytes) {
+  [[nodiscard]] bool leave_to_pool(size_t bytes) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
     if (!require(bytes)) return false;
     reservation_.shrink(reservation_.available() - bytes);
     return true;
   }
 
-  // After a false.
-  size_t needed_bytes() const { return needed_bytes_; }
+  // After a false: the most that any of them would have needed.
+  size_t needed_bytes() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return needed_bytes_;
+  }
 
  private:
-  bool require(size_t bytes) {
+  bool require(size_t bytes) REQUIRES(mutex_) {
     if (bytes <= reservation_.available() || reservation_.try_grow(bytes - reservation_.available())) return true;
-    needed_bytes_ = bytes;
+    needed_bytes_ = std::max(needed_bytes_, bytes);
     return false;
   }
 
-  Reservation& reservation_;
-  size_t needed_bytes_ = 0;
+  mutable Mutex mutex_;
+  Reservation& reservation_ GUARDED_BY(mutex_);
+  size_t needed_bytes_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace frazil::parquet

@@ -78,6 +78,11 @@ class RepeatedReader {
 
   void open(const GroupView& group, const std::byte* whole, const OffsetIndex* index);
   void close();
+  void use(Decompressor& decompressor) { pages_.use(decompressor); }
+  // The row group's dictionary, ahead of the first batch. False for want of memory.
+  [[nodiscard]] bool load_dictionary(MemorySource& memory) {
+    return pages_.load_header(memory) != LeafPages::Status::kNeedMemory;
+  }
 
   // ---- One batch ----
 

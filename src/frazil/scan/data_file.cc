@@ -63,6 +63,10 @@ size_t DataFileReader::spared_bytes() const {
   return reader_->spared_bytes();
 }
 
+void DataFileReader::use_lanes(const parquet::Lanes& lanes) {
+  reader_->use_lanes(lanes);
+}
+
 DataFileReader::Step DataFileReader::step(Reservation& reservation, std::optional<RecordBatch>& out) {
   return with_context(*task_, [&] {
     // Ahead of the first batch: what can be promised then is not in the way of one that is decoded.

@@ -49,6 +49,8 @@ class DataFileReader {
   size_t bytes_in_use() const;
   // Of the working bytes, those that are not needed any more; it only grows.
   size_t spared_bytes() const;
+  // From the next step on; see parquet::BatchReader.
+  void use_lanes(const parquet::Lanes& lanes);
   // After kNeedMemory: what the reservation must offer for the step to go on.
   size_t needed_bytes() const { return needed_bytes_; }
 

@@ -28,6 +28,7 @@ class FormatReader {
   virtual size_t bytes_in_use() const = 0;
   virtual size_t spared_bytes() const { return 0; }
   virtual size_t needed_bytes() const = 0;
+  virtual void use_lanes(const parquet::Lanes&) {}
   virtual Step step(Reservation& reservation, std::optional<RecordBatch>& out) = 0;
 };
 

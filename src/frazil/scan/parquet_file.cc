@@ -28,6 +28,7 @@ class ParquetReader final : public FormatReader {
   size_t bytes_in_use() const override { return reader_.bytes_in_use(); }
   size_t spared_bytes() const override { return reader_.spared_bytes(); }
   size_t needed_bytes() const override { return reader_.needed_bytes(); }
+  void use_lanes(const parquet::Lanes& lanes) override { reader_.use_lanes(lanes); }
   Step step(Reservation& reservation, std::optional<RecordBatch>& out) override {
     return reader_.step(reservation, out);
   }

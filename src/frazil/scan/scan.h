@@ -90,7 +90,8 @@ Plan plan_scan(Context& context, const Source& source, const Options& options, M
 struct StreamStats {
   int64_t rows = 0;
   int64_t batches = 0;
-  uint64_t files = 0;  // opened
+  uint64_t files = 0;        // opened
+  uint64_t split_steps = 0;  // batches whose columns several threads could decode
   MemoryPoolStats pool;
 };
 

@@ -92,6 +92,52 @@ TEST(Scan, BatchBoundariesDoNotDependOnThreads) {
   EXPECT_EQ(boundaries[2], boundaries[0]);
 }
 
+TEST(Scan, FewFilesAreSplitByColumnsIntoTheSameBatches) {
+  Fixture fixture(kLineitem);
+  for (const auto order : {Order::kTask, Order::kArrival}) {
+    for (const int64_t batch_rows : {5000, 65536}) {
+      std::vector<std::vector<std::string>> expected;
+      for (size_t threads : {1, 2, 4}) {
+        auto stream = fixture.open({.order = order, .batch_rows = batch_rows, .threads = threads});
+        std::vector<std::vector<std::string>> batches;
+        while (auto batch = stream->next()) {
+          validate_full(*batch);
+          batches.emplace_back();
+          for (int64_t i = 0; i < batch->row_count(); ++i) append_row_json(batches.back().emplace_back(), *batch, i);
+        }
+        if (threads == 1) expected = batches;
+        ASSERT_EQ(batches.size(), expected.size());
+        EXPECT_TRUE(batches == expected) << threads << " threads";
+        EXPECT_EQ(stream->stats().split_steps, threads == 1 ? 0 : expected.size());
+      }
+    }
+  }
+}
+
+TEST(Scan, FilesThatAreAsManyAsThreadsAreSplitForTheFirstBatchAlone) {
+  Fixture fixture(kManyFiles);
+  auto stream = fixture.open({.threads = 2});
+  ASSERT_TRUE(stream->next());
+  EXPECT_EQ(stream->stats().split_steps, 1u);
+  stream->close();
+}
+
+TEST(Scan, SplitFilesCanBeClosedEarly) {
+  Fixture fixture(kLineitem);
+  for (int i = 0; i < 50; ++i) {
+    auto stream = fixture.open({.batch_rows = 10'000});
+    std::thread closer([&] {
+      std::this_thread::sleep_for(std::chrono::microseconds(i * 100));
+      stream->close();
+    });
+    while (auto batch = stream->next()) {
+    }
+    closer.join();
+    EXPECT_EQ(fixture.files.counters().files_open.load(), 0u);
+  }
+  EXPECT_EQ(fixture.context.memory_pool().stats().promised_bytes, 0u);
+}
+
 TEST(Scan, ArrivalOrderHasTheSameRows) {
   Fixture fixture(kManyFiles);
   auto expected = rows_of(fixture);

@@ -7,10 +7,14 @@
 // back when the consumer drops it.
 //
 // Why this never deadlocks: the head (the first unit that is not finished) may use everything that is free, and the
-// *standby* reservation, room for one batch, is kept for it; a unit behind it gets memory only while the standby is
-// full. So when the head needs room for a batch, it has it, unless the consumer holds what would give it back: then
-// next() throws MemoryLimitError. A unit that does not fit beside others waits until it is the head and runs alone with
-// the whole budget.
+// *standby* reservation, room for one batch and for a row that is longer than a batch should be, is kept for it; a unit
+// behind it gets memory only while the standby is full. So when the head needs room for a batch, it has it, unless the
+// consumer holds what would give it back: then next() throws MemoryLimitError. A unit that does not fit beside others
+// waits until it is the head and runs alone with the whole budget.
+//
+// Where units are fewer than threads, their columns are split: a step gets *lanes*, threads that work on other columns at
+// the same time, if there is memory for them. The first batch of all is what the consumer waits for: every thread is a
+// lane of the head then, and no other unit is stepped.
 #include <algorithm>
 #include <chrono>
 #include <deque>
@@ -21,7 +25,9 @@
 
 #include "frazil/base/error.h"
 #include "frazil/base/mutex.h"
+#include "frazil/parquet/lanes.h"
 #include "frazil/runtime/context.h"
+#include "frazil/runtime/task_group.h"
 #include "frazil/scan/data_file.h"
 #include "frazil/scan/planner.h"
 #include "frazil/scan/scan.h"
@@ -51,9 +57,25 @@ struct Unit {
   parquet::BatchReader::MemoryNeeds needs;  // from now on
   size_t spared_bytes = 0;                  // taken off them already
   size_t missing_bytes = 0;                 // what the reservation must offer for the last step to go on
+  size_t lanes = 1;                         // of the step to come
   Reservation reservation;                  // for working memory not yet drawn, and the batch to come
   std::deque<RecordBatch> ready;
   std::exception_ptr error;
+};
+
+// Lanes on the threads of a pool. What none of them takes is done by the thread that waits.
+class PoolLanes final : public parquet::LaneRunner {
+ public:
+  explicit PoolLanes(Context& context) : context_(context) {}
+  void run(size_t count, const std::function<void(size_t)>& work) override {
+    TaskGroup group(context_.thread_pool());
+    for (size_t lane = 1; lane < count; ++lane) group.run([&work, lane] { work(lane); }, TaskPriority::kHigh);
+    work(0);
+    group.wait();
+  }
+
+ private:
+  Context& context_;
 };
 
 // A manifest that is being read, or waits for those before it.
@@ -78,6 +100,7 @@ class StreamState {
       : pool_({.budget_bytes = std::min(options.memory_budget_bytes, context.memory_pool().budget_bytes()),
                .parent = &context.memory_pool()}),
         context_(context),
+        lane_runner_(context),
         order_(options.order),
         limit_(options.limit.value_or(std::numeric_limits<int64_t>::max())),
         thread_limit_(options.order == Order::kSequential ? 1
@@ -245,10 +268,12 @@ class StreamState {
   bool work_once() REQUIRES(mutex_) {
     if (finished_) return false;
     size_t unfinished = 0;
+    const Unit* head = nullptr;
     for (size_t i = 0; i < opened_; ++i) {
       Unit& unit = units_[i];
       if (unit.state == Unit::State::kFinished) continue;
       const bool is_head = ++unfinished == 1;
+      if (is_head) head = &unit;
       if (unit.busy) {
         // Nobody overtakes a unit that has no promise yet.
         if (unit.state != Unit::State::kAdmitted || unit.alone) return false;
@@ -256,7 +281,9 @@ class StreamState {
       }
       if (unit.state == Unit::State::kPending) return is_head && open_unit(unit);  // it found no memory before
       if (unit.state == Unit::State::kOpened && !admit(unit, is_head)) return false;
+      if (!is_head && head->missing_bytes == 0 && awaits_first_batch()) return false;
       if (promise_batch(unit, is_head)) {
+        choose_lanes(unit);
         step_unit(unit);
         return true;
       }
@@ -270,6 +297,34 @@ class StreamState {
     changed_.notify_all();  // its manifest could not be read
     return true;
   }
+
+  // Nothing has been decoded yet, and the first step will come to a batch.
+  bool awaits_first_batch() const REQUIRES(mutex_) { return !setup_.filter && stats_.batches == 0 && !has_ready(); }
+
+  // How many lanes a unit may have: those of idle threads.
+  size_t lanes_for(const Unit& unit) const REQUIRES(mutex_) {
+    if (thread_limit_ == 1 || unit.alone) return 1;
+    if (awaits_first_batch()) return thread_limit_;
+    if (next_manifest_ < planner_.manifest_count() || !planning_.empty()) return 1;
+    size_t unfinished = 0;
+    size_t position = 0;
+    for (const Unit& other : units_) {
+      if (other.state == Unit::State::kFinished) continue;
+      if (&other == &unit) position = unfinished;
+      if (++unfinished >= thread_limit_) return 1;
+    }
+    return thread_limit_ / unfinished + (position < thread_limit_ % unfinished ? 1 : 0);
+  }
+
+  // Behind promise_batch(). A step that is to go on keeps its lanes: their columns may hold what only they need.
+  void choose_lanes(Unit& unit) REQUIRES(mutex_) {
+    if (unit.missing_bytes > 0) return;
+    unit.lanes = lanes_for(unit);
+    if (unit.lanes > 1 && !unit.reservation.try_grow(lanes_bytes(unit))) unit.lanes = 1;
+    unit.reader->use_lanes({.runner = &lane_runner_, .count = unit.lanes});
+  }
+
+  static size_t lanes_bytes(const Unit& unit) { return (unit.lanes - 1) * unit.needs.lane_bytes; }
 
   // ---- Planning ----
 
@@ -382,7 +437,7 @@ class StreamState {
 
   // Promises the unit all that it may need. The head runs alone, with what there is, if that cannot be.
   bool admit(Unit& unit, bool is_head) REQUIRES(mutex_) {
-    const size_t standby = std::max(standby_bytes_, unit.needs.batch_bytes);
+    const size_t standby = std::max(standby_bytes_, batch_bytes_max(unit));
     // Beside others there must be room for the standby too.
     const size_t extra = is_head ? 0 : standby - std::min(standby, standby_.available());
     if (auto reservation = pool_.try_reserve(unit.needs.total() + extra)) {
@@ -416,7 +471,7 @@ class StreamState {
     if (!is_head) return fill_standby() && unit.reservation.try_grow(more);
     if (unit.reservation.try_grow(more)) {
       unit.alone = false;
-      standby_bytes_ = std::max(standby_bytes_, unit.needs.batch_bytes);
+      standby_bytes_ = std::max(standby_bytes_, batch_bytes_max(unit));
       return true;
     }
     if (unit.alone) {
@@ -431,8 +486,11 @@ class StreamState {
     return false;
   }
 
+  static size_t batch_bytes_max(const Unit& unit) { return unit.needs.batch_bytes + unit.needs.row_bytes; }
+
   static size_t wanted_bytes(const Unit& unit) {
-    return unit.needs.total() - std::min(unit.needs.total(), unit.reader->bytes_in_use());
+    const size_t total = unit.needs.total() + lanes_bytes(unit);
+    return total - std::min(total, unit.reader->bytes_in_use());
   }
 
   bool fill_standby() REQUIRES(mutex_) {
@@ -465,6 +523,9 @@ class StreamState {
       unit.needs.working_bytes -= std::min(unit.needs.working_bytes, spared - unit.spared_bytes);
       unit.spared_bytes = spared;
       // What the batch left of its promise goes back; working memory not drawn yet stays promised.
+      if (unit.lanes > 1) ++stats_.split_steps;
+      unit.lanes = 1;
+      unit.reader->use_lanes({});
       if (!unit.alone) {
         const size_t drawn = unit.reader->bytes_in_use();
         unit.reservation.shrink(unit.needs.working_bytes - std::min(unit.needs.working_bytes, drawn));
@@ -515,6 +576,7 @@ class StreamState {
 
   MemoryPool pool_;  // first: everything below holds memory of it
   Context& context_;
+  PoolLanes lane_runner_;
   const Order order_;
   const int64_t limit_;
   const size_t thread_limit_;
@@ -529,7 +591,7 @@ class StreamState {
   size_t opened_ GUARDED_BY(mutex_) = 0;       // of units_, from the front: were opened, or are being
   std::exception_ptr open_error_ GUARDED_BY(mutex_);
   Reservation standby_ GUARDED_BY(mutex_);
-  size_t standby_bytes_ GUARDED_BY(mutex_) = 0;  // one batch of the largest unit admitted so far
+  size_t standby_bytes_ GUARDED_BY(mutex_) = 0;  // the longest batch of the largest unit admitted so far
   size_t workers_ GUARDED_BY(mutex_) = 0;        // tasks in the thread pool, running or queued
   size_t running_ GUARDED_BY(mutex_) = 0;        // threads in the middle of a piece of work, the consumer's too
   bool finished_ GUARDED_BY(mutex_) = false;     // delivered to the end, failed or closed

@@ -76,6 +76,15 @@ uint32_t list_node(const FileSchema& schema, uint32_t node, uint32_t depth) {
   return node;
 }
 
+size_t count_leaves_outside_lists(std::span<const ColumnRequest> requests) {
+  size_t count = 0;
+  for (const ColumnRequest& request : requests) {
+    if (request.kind == ColumnRequest::Kind::kLeaf) ++count;
+    if (request.kind == ColumnRequest::Kind::kStruct) count += count_leaves_outside_lists(request.children);
+  }
+  return count;
+}
+
 }  // namespace
 
 struct ColumnTree::Context {
@@ -88,6 +97,9 @@ ColumnTree::ColumnTree(const InputFile& file, const FileMetadata& metadata, std:
                        Decompressor& decompressor, const Options& options)
     : file_(file), metadata_(metadata), decompressor_(decompressor), options_(options) {
   std::vector<Field> fields;
+  fields.reserve(requests.size());
+  roots_.reserve(requests.size());
+  columns_.reserve(count_leaves_outside_lists(requests));  // readers are more than a KiB each
   for (const ColumnRequest& request : requests) {
     if (request.node == 0 || request.node >= metadata.schema().nodes().size()) {
       throw_error(ErrorKind::kInvalidArgument, "node {} of a schema that has {}", request.node,

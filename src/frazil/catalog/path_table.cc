@@ -210,7 +210,8 @@ LoadedTable create_table_by_path(Context& context, std::string_view path, const 
   const PathTable place = place_of(path, files, pool, options);
   spec::NewTable located = table;
   located.location = canonical_location(path);
-  write_first_version(place, spec::new_table_metadata(located, context.random().uuid_v4(), context.clock().system_ms()),
+  write_first_version(context, place,
+                      spec::new_table_metadata(located, context.random().uuid_v4(), context.clock().system_ms()),
                       commit);
   return open_path_table(place, PathVersion::kNewest);
 }

@@ -8,6 +8,7 @@
 #include "frazil/base/error.h"
 #include "frazil/catalog/metadata_files.h"
 #include "frazil/catalog/path_table_versions.h"
+#include "frazil/catalog/retry.h"
 #include "frazil/io/uri.h"
 #include "frazil/memory/memory_pool.h"
 #include "frazil/runtime/context.h"
@@ -48,8 +49,8 @@ Found look_at(const PathTable& place, const std::string& location, const Buffer&
 
 // Gives the file its name if nothing has it. False if something has, which is not this content. Throws
 // CommitStateUnknownError if it cannot be said whether it has the name for good; another error: it has not.
-bool publish_version(const PathTable& place, const std::string& location, const Buffer& content,
-                     const CommitOptions& options) {
+bool publish_version(Context& context, const RetryPolicy& status_checks, const PathTable& place,
+                     const std::string& location, const Buffer& content, const CommitOptions& options) {
   const std::unique_ptr<OutputFile> output = place.files->open_output(location);
   output->write(content.span());
   try {
@@ -57,7 +58,10 @@ bool publish_version(const PathTable& place, const std::string& location, const 
     return true;
   } catch (const Error& error) {
     // A network file system may have done it and lost the answer, or have done it twice ("already exists").
-    const Found found = look_at(place, location, content);
+    Found found = look_at(place, location, content);
+    for (Backoff backoff(context, status_checks); found == Found::kUnreadable && backoff.wait({});) {
+      found = look_at(place, location, content);
+    }
     if (found == Found::kNothing) throw;
     if (found == Found::kOtherContent) return false;
     if (found == Found::kThisContent && options.durability == Durability::kProcess) return true;
@@ -137,11 +141,14 @@ class PathTableStore final : public TableStore {
     const std::string folder(parent_location(base.metadata_location));
     // All who began from this version take the same name, whatever they change.
     const bool gzip = spec::writes_gzip_metadata(*base.metadata);
+    // A table whose properties cannot be read is not committed to.
+    const RetryPolicy status_checks = status_check_policy(base.metadata->properties);
     LoadedTable committed = base;
     committed.metadata = next;
     committed.metadata_location = join_location(folder, version_name(*version + 1, gzip));
     const Buffer content = spec::metadata_file_bytes(*next, gzip, *place_.pool);
-    if (newest_version(folder) > *version || !publish_version(place_, committed.metadata_location, content, options) ||
+    if (newest_version(folder) > *version ||
+        !publish_version(context, status_checks, place_, committed.metadata_location, content, options) ||
         !is_in_line(folder, *version, *next, committed.metadata_location)) {
       throw ConflictError(message("table {} has moved on from version {}", place_.path, *version));
     }
@@ -225,7 +232,8 @@ std::string find_version_after(FileSystem& files, std::string_view folder, const
   return newest == nullptr ? location : newest->location;
 }
 
-void write_first_version(const PathTable& place, const spec::TableMetadata& metadata, const CommitOptions& options) {
+void write_first_version(Context& context, const PathTable& place, const spec::TableMetadata& metadata,
+                         const CommitOptions& options) {
   if (metadata.property("write.metadata.path")) {
     throw_error(ErrorKind::kInvalidArgument, "a table by its path cannot have write.metadata.path");
   }
@@ -236,7 +244,9 @@ void write_first_version(const PathTable& place, const spec::TableMetadata& meta
   if (place.files->stat(folder) && !list_versions(*place.files, place.path).candidates.empty()) throw_exists();
   const bool gzip = spec::writes_gzip_metadata(metadata);
   const Buffer content = spec::metadata_file_bytes(metadata, gzip, *place.pool);
-  if (!publish_version(place, join_location(folder, version_name(1, gzip)), content, options)) throw_exists();
+  const RetryPolicy status_checks = status_check_policy(metadata.properties);
+  const std::string location = join_location(folder, version_name(1, gzip));
+  if (!publish_version(context, status_checks, place, location, content, options)) throw_exists();
   write_hint(*place.files, folder, 1, options);
 }
 

@@ -33,6 +33,7 @@ std::shared_ptr<TableStore> make_path_table_store(PathTable place, std::string w
 std::string find_version_after(FileSystem& files, std::string_view folder, const std::string& location);
 
 // v1.metadata.json and the hint. Throws Error(kAlreadyExists) if there is any metadata file.
-void write_first_version(const PathTable& place, const spec::TableMetadata& metadata, const CommitOptions& options);
+void write_first_version(Context& context, const PathTable& place, const spec::TableMetadata& metadata,
+                         const CommitOptions& options);
 
 }  // namespace frazil::catalog

@@ -7,6 +7,7 @@
 #include "frazil/base/error.h"
 #include "frazil/base/hex.h"
 #include "frazil/catalog/metadata_files.h"
+#include "frazil/catalog/retry.h"
 #include "frazil/catalog/sql_tables.h"
 #include "frazil/io/uri.h"
 #include "frazil/runtime/context.h"
@@ -58,12 +59,14 @@ class SqlCatalog::Store final : public TableStore {
     if (updates.empty()) return base;
     auto next = std::make_shared<const spec::TableMetadata>(spec::apply_updates(
         *base.metadata, updates, {.now_ms = context.clock().system_ms(), .base_location = base.metadata_location}));
+    // A table whose properties cannot be read is not committed to.
+    const RetryPolicy status_checks = status_check_policy(base.metadata->properties);
     LoadedTable committed = base;
     committed.metadata = next;
     committed.metadata_location = next_metadata_location(*next, base.metadata_location, context.random());
     const Buffer content = spec::metadata_file_bytes(*next, spec::writes_gzip_metadata(*next), state_->pool);
     PendingFile file(base.files, committed.metadata_location, content, publish_options(options));
-    if (!replace(base.metadata_location, committed.metadata_location, options, file)) {
+    if (!replace(context, status_checks, base.metadata_location, committed.metadata_location, options, file)) {
       throw ConflictError(message("table '{}' of catalog '{}' has changed since {} was read", to_string(identifier_),
                                   state_->name, base.metadata_location));
     }
@@ -73,24 +76,35 @@ class SqlCatalog::Store final : public TableStore {
   }
 
  private:
-  enum class Outcome : uint8_t { kCommitted, kNotCommitted, kSuperseded, kUnknown };
+  enum class Outcome : uint8_t {
+    kCommitted,
+    kNotCommitted,
+    kSuperseded,
+    kForgotten,  // others have committed since, and the log does not go back so far
+    kUnreadable,
+  };
 
   // False if somebody else was first.
-  bool replace(const std::string& expected, const std::string& location, const CommitOptions& options,
-               PendingFile& file) {
+  bool replace(Context& context, const RetryPolicy& status_checks, const std::string& expected,
+               const std::string& location, const CommitOptions& options, PendingFile& file) {
     try {
       return state_->tables.replace_location(identifier_, expected, location, options.durability == Durability::kFull);
     } catch (const SqliteLockedError&) {
       throw;  // nothing was done
     } catch (const std::exception& error) {
-      switch (find_outcome(expected, location)) {
+      Outcome outcome = find_outcome(expected, location);
+      for (Backoff backoff(context, status_checks); outcome == Outcome::kUnreadable && backoff.wait({});) {
+        outcome = find_outcome(expected, location);
+      }
+      switch (outcome) {
         case Outcome::kCommitted:
           return true;
         case Outcome::kSuperseded:
           return false;
         case Outcome::kNotCommitted:
           throw;
-        case Outcome::kUnknown:
+        case Outcome::kForgotten:
+        case Outcome::kUnreadable:
           break;
       }
       file.keep();
@@ -116,9 +130,9 @@ class SqlCatalog::Store final : public TableStore {
                            [&](const auto& entry) { return entry.metadata_file == file; });
       };
       if (logged(location)) return Outcome::kCommitted;
-      return logged(expected) ? Outcome::kSuperseded : Outcome::kUnknown;
+      return logged(expected) ? Outcome::kSuperseded : Outcome::kForgotten;
     } catch (...) {
-      return Outcome::kUnknown;
+      return Outcome::kUnreadable;
     }
   }
 

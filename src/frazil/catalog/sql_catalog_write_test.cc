@@ -1,8 +1,10 @@
 // Writing to SQL catalogs: rows, files, and what is left when something fails.
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <stop_token>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -70,6 +72,22 @@ struct Fixture {
   }
   // The names of the metadata files of a table.
   size_t metadata_files(const std::string& location) { return memory->list(location + "/metadata").size(); }
+};
+
+// Time passes while one sleeps, and a hook is called.
+class HookedClock final : public Clock {
+ public:
+  FakeClock time;
+  int sleeps = 0;
+  std::function<void()> at_sleep;
+
+  std::chrono::nanoseconds steady_now() const override { return time.steady_now(); }
+  std::chrono::nanoseconds system_now() const override { return time.system_now(); }
+  bool sleep(std::chrono::nanoseconds duration, const std::stop_token& stop = {}) override {
+    ++sleeps;
+    if (at_sleep) at_sleep();
+    return time.sleep(duration, stop);
+  }
 };
 
 std::string error_of(const std::function<void()>& call) {
@@ -312,6 +330,57 @@ TEST(SqlCatalogWriting, FindsOutWhatBecameOfACommit) {
     }
     EXPECT_EQ(fixture.metadata_files("memory://wh/a/t"), c.metadata_files);
   }
+}
+
+// What became of a commit is looked for again while it cannot be read (commit.status-check.*).
+TEST(SqlCatalogWriting, LooksAgainForWhatBecameOfACommit) {
+  struct Case {
+    Properties properties;
+    int readable_after;  // looks
+    const char* outcome;
+    int waits;
+    int64_t least_ms;
+  };
+  for (const Case& c : std::initializer_list<Case>{
+           {{}, 2, "conflict", 2, 1'500},
+           {{}, 9, "commit_state_unknown", 3, 3'500},
+           {{{"commit.status-check.num-retries", "0"}}, 2, "commit_state_unknown", 0, 0},
+           {{{"commit.status-check.num-retries", "5"}, {"commit.status-check.min-wait-ms", "10"}},
+            5,
+            "conflict",
+            5,
+            155},
+           {{{"commit.status-check.total-timeout-ms", "900"}}, 2, "commit_state_unknown", 0, 0},
+       }) {
+    Fixture fixture;
+    HookedClock clock;
+    Context context({.threads = 1, .clock = &clock});
+    const auto catalog = fixture.open();
+    catalog->create_namespace({"a"});
+    spec::Properties of_table(c.properties.begin(), c.properties.end());
+    const LoadedTable table = catalog->create_table(context, {{"a"}, "t"}, new_table(of_table));
+    const spec::TableUpdate other[] = {spec::SetProperties{{{"other", "1"}}}};
+    const spec::TableMetadata others =
+        spec::apply_updates(*table.metadata, other, {.now_ms = 0, .base_location = table.metadata_location});
+    clock.at_sleep = [&] {
+      if (clock.sleeps != c.readable_after) return;
+      fixture.memory->put("memory://nowhere",
+                          std::string(spec::metadata_file_bytes(others, false, context.memory_pool()).text()));
+    };
+    fixture.tell(
+        "CREATE TRIGGER t AFTER UPDATE ON iceberg_tables BEGIN UPDATE iceberg_tables SET metadata_location = "
+        "'memory://nowhere'; SELECT RAISE(FAIL, 'lost'); END");
+    const spec::TableUpdate update[] = {spec::SetProperties{{{"k", "1"}}}};
+    EXPECT_THAT(error_of([&] { table.store->commit(context, table, {}, update); }), HasSubstr(c.outcome));
+    EXPECT_EQ(clock.sleeps, c.waits);
+    EXPECT_GE(clock.time.steady_now(), std::chrono::milliseconds(c.least_ms));
+  }
+  Fixture fixture;
+  const auto catalog = fixture.open();
+  catalog->create_namespace({"a"});
+  const LoadedTable table =
+      catalog->create_table(fixture.context, {{"a"}, "t"}, new_table({{"commit.status-check.num-retries", "often"}}));
+  EXPECT_THAT(error_of([&] { fixture.set_property(table, "k", "1"); }), HasSubstr("commit.status-check.num-retries"));
 }
 
 TEST(SqlCatalogWriting, TakesTheTimeoutOfTheUri) {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "frazil/base/error.h"
-#include "frazil/commit/retry.h"
+#include "frazil/catalog/retry.h"
 #include "frazil/commit/snapshot_manifests.h"
 #include "frazil/commit/snapshot_summary.h"
 #include "frazil/commit/written_files.h"
@@ -62,7 +62,7 @@ class Append {
     check_files(files_, *table_.metadata);
     snapshot_id_ = new_snapshot_id(context_.random(), *table_.metadata);
     const AppendedFiles appended(files_, *table_.metadata);
-    Backoff backoff(context_, retry_policy(table_.metadata->properties));
+    catalog::Backoff backoff(context_, catalog::retry_policy(table_.metadata->properties));
     while (true) {
       throw_if_stopped(options_.stop);
       try {

@@ -1,4 +1,5 @@
-// Trying again after conflicts (table properties commit.retry.*): how often, how long to wait, when to give up.
+// Trying again: how often, how long to wait, when to give up. A commit after a conflict (table properties commit.retry.*),
+// and the look at a commit whose answer was lost (commit.status-check.*).
 #pragma once
 
 #include <chrono>
@@ -11,7 +12,7 @@ namespace frazil {
 class Context;
 }
 
-namespace frazil::commit {
+namespace frazil::catalog {
 
 struct RetryPolicy {
   int64_t retries_max = 4;
@@ -20,8 +21,10 @@ struct RetryPolicy {
   std::chrono::milliseconds total_max{1'800'000};
 };
 
-// Throws Error(kInvalidArgument) for a property that is no number.
+// Throw Error(kInvalidArgument) for a property that is no number. Statuses are looked at 3 times more, a second apart at
+// first, if the table does not say otherwise.
 RetryPolicy retry_policy(const spec::Properties& properties);
+RetryPolicy status_check_policy(const spec::Properties& properties);
 
 // The waits of one commit. They double from wait_min to wait_max, and each is random in its upper half, so that writers
 // that met once do not meet again.
@@ -41,4 +44,4 @@ class Backoff {
   int64_t retries_ = 0;
 };
 
-}  // namespace frazil::commit
+}  // namespace frazil::catalog

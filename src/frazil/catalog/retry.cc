@@ -1,12 +1,14 @@
-#include "frazil/commit/retry.h"
+#include "frazil/catalog/retry.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 #include "frazil/base/error.h"
 #include "frazil/runtime/context.h"
 #include "frazil/spec/table_properties.h"
 
-namespace frazil::commit {
+namespace frazil::catalog {
 namespace {
 
 constexpr int64_t kDayMs = 86'400'000;
@@ -17,15 +19,23 @@ std::chrono::milliseconds milliseconds_of(const spec::Properties& properties, st
   return std::chrono::milliseconds(std::min(spec::property_int(properties, key, standard.count()), 365 * kDayMs));
 }
 
+RetryPolicy read_policy(const spec::Properties& properties, const std::string& prefix, RetryPolicy policy) {
+  policy.retries_max = spec::property_int(properties, prefix + "num-retries", policy.retries_max);
+  policy.wait_min = milliseconds_of(properties, prefix + "min-wait-ms", policy.wait_min);
+  policy.wait_max = milliseconds_of(properties, prefix + "max-wait-ms", policy.wait_max);
+  policy.total_max = milliseconds_of(properties, prefix + "total-timeout-ms", policy.total_max);
+  return policy;
+}
+
 }  // namespace
 
 RetryPolicy retry_policy(const spec::Properties& properties) {
-  RetryPolicy policy;
-  policy.retries_max = spec::property_int(properties, "commit.retry.num-retries", policy.retries_max);
-  policy.wait_min = milliseconds_of(properties, "commit.retry.min-wait-ms", policy.wait_min);
-  policy.wait_max = milliseconds_of(properties, "commit.retry.max-wait-ms", policy.wait_max);
-  policy.total_max = milliseconds_of(properties, "commit.retry.total-timeout-ms", policy.total_max);
-  return policy;
+  return read_policy(properties, "commit.retry.", RetryPolicy());
+}
+
+RetryPolicy status_check_policy(const spec::Properties& properties) {
+  return read_policy(properties, "commit.status-check.",
+                     {.retries_max = 3, .wait_min = std::chrono::milliseconds(1'000)});
 }
 
 Backoff::Backoff(Context& context, const RetryPolicy& policy)
@@ -44,4 +54,4 @@ bool Backoff::wait(const std::stop_token& stop) {
   return true;
 }
 
-}  // namespace frazil::commit
+}  // namespace frazil::catalog

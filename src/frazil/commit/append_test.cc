@@ -5,7 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "frazil/commit/snapshot_manifests.h"
 #include "frazil/commit/table_fixture_test.h"
+#include "frazil/commit/written_files.h"
+#include "frazil/manifest/data_file.h"
+#include "frazil/manifest/manifest_writer.h"
 #include "frazil/spec/new_table.h"
 #include "frazil/testing/faulty_file_system.h"
 
@@ -223,6 +227,81 @@ TEST(Append, MergesManifests) {
         EXPECT_TRUE(named.contains(path)) << path;
       }
     }
+  }
+}
+
+// Delete files keep what they say of themselves: numbers, content, what they refer to.
+TEST(Append, MergesDeleteManifests) {
+  for (int version : {2, 3}) {
+    Fixture fixture;
+    MemoryPool& pool = fixture.context.memory_pool();
+    catalog::LoadedTable table =
+        fixture.create(new_table(version, false, {{"commit.manifest.min-count-to-merge", "3"}}));
+    for (int i = 0; i < 4; ++i) table = fixture.append_rows(table, "f" + std::to_string(i), 10);
+    // Somebody deletes rows of each file: a manifest of deletes a commit, the newest first.
+    ManifestNames names("deletes");
+    WrittenFiles written(table.files);
+    std::vector<manifest::ManifestFile> manifests =
+        manifests_of(*table.metadata->current_snapshot(), *table.metadata, *table.files, pool);
+    std::vector<manifest::ManifestFile> deletes;
+    for (int i = 0; i < 4; ++i) {
+      manifest::DataFile file = data_file(table, "d" + std::to_string(i), i + 1);
+      if (i == 2) {
+        file.content = manifest::FileContent::kEqualityDeletes;
+        file.equality_ids = {1};
+      } else {
+        file.content = manifest::FileContent::kPositionDeletes;
+        file.referenced_data_file = std::string(kPath) + "/data/f" + std::to_string(i);
+        if (version == 3) {
+          file.format = manifest::FileFormat::kPuffin;
+          file.content_offset = 4;
+          file.content_size_bytes = 40 + i;
+        }
+      }
+      manifest::ManifestWriterOptions options;
+      options.format_version = version;
+      options.content = manifest::ManifestContent::kDeletes;
+      options.schema = table.metadata->current_schema();
+      options.spec = table.metadata->default_spec();
+      options.snapshot_id = 1000 + i;
+      manifest::ManifestWriter writer(table.files->open_output(names.next(*table.metadata)), options, pool);
+      writer.add(file);
+      deletes.push_back(writer.finish());
+      deletes.back().sequence_number = 5 + i;
+      deletes.back().min_sequence_number = 5 + i;
+    }
+    for (const manifest::ManifestFile& file : deletes) manifests.push_back(file);
+    const ManifestWriting writing{
+        .files = *table.files, .pool = pool, .names = names, .written = written, .snapshot_id = 77, .publish = {}};
+    const MergedManifests merged = merge_manifests(manifests, *table.metadata, writing);
+    std::map<std::string, std::string> seen;
+    size_t delete_manifests = 0;
+    for (const manifest::ManifestFile& file : merged.manifests) {
+      if (file.content == manifest::ManifestContent::kData) {
+        EXPECT_EQ(delete_manifests, 0u) << "data manifests come first";
+        continue;
+      }
+      ++delete_manifests;
+      manifest::ManifestOptions all;
+      all.with_metrics = true;
+      const manifest::Manifest read = manifest::read_manifest(table.files->open_input(file.path), file, pool, all);
+      for (size_t i = 0; i < read.size(); ++i) {
+        const manifest::DataFile entry = manifest::data_file_of(read[i]);
+        seen[entry.path.substr(entry.path.rfind('/') + 1)] = message(
+            "{} {} {} {} {} {}", static_cast<int>(entry.content), read[i].sequence_number().value_or(-1),
+            read[i].snapshot_id().value_or(-1), entry.record_count,
+            entry.equality_ids.empty() ? -1 : entry.equality_ids.front(), entry.content_size_bytes.value_or(-1));
+        if (entry.content == manifest::FileContent::kPositionDeletes) {
+          EXPECT_THAT(entry.referenced_data_file.value_or(""), HasSubstr("/data/f"));
+        }
+      }
+    }
+    EXPECT_EQ(delete_manifests, 1u) << version;
+    const auto size = [&](int i) { return version == 3 ? 40 + i : -1; };
+    EXPECT_EQ(seen["d0"], message("1 5 1000 1 -1 {}", size(0)));
+    EXPECT_EQ(seen["d1"], message("1 6 1001 2 -1 {}", size(1)));
+    EXPECT_EQ(seen["d2"], "2 7 1002 3 1 -1");
+    EXPECT_EQ(seen["d3"], message("1 8 1003 4 -1 {}", size(3)));
   }
 }
 

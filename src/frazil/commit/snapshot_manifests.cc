@@ -30,8 +30,10 @@ const spec::PartitionSpec& spec_of(const spec::TableMetadata& metadata, int32_t 
 }
 
 manifest::ManifestWriter open_writer(const spec::TableMetadata& metadata, const spec::PartitionSpec& spec,
-                                     spec::TypePtr partition_type, const ManifestWriting& writing) {
+                                     spec::TypePtr partition_type, manifest::ManifestContent content,
+                                     const ManifestWriting& writing) {
   manifest::ManifestWriterOptions options;
+  options.content = content;
   options.format_version = metadata.format_version;
   options.schema = metadata.current_schema();
   options.spec = spec;
@@ -102,7 +104,7 @@ ManifestFile merge(const Bin& bin, const spec::PartitionSpec& spec, const spec::
   for (const ManifestFile* file : bin) {
     const manifest::Manifest read = manifest::read_manifest(
         writing.files.open_input(file->path, static_cast<uint64_t>(file->length)), *file, writing.pool, options);
-    if (!writer) writer.emplace(open_writer(metadata, spec, read.partition_type(), writing));
+    if (!writer) writer.emplace(open_writer(metadata, spec, read.partition_type(), bin.front()->content, writing));
     for (size_t i = 0; i < read.size(); ++i) {
       const manifest::Entry entry = read[i];
       const bool of_this_snapshot = entry.snapshot_id() == writing.snapshot_id;
@@ -166,7 +168,7 @@ std::vector<ManifestFile> write_added(std::span<const manifest::DataFile> files,
         manifests.push_back(writer->finish(writing.publish));
         writer.reset();
       }
-      if (!writer) writer.emplace(open_writer(metadata, spec, nullptr, writing));
+      if (!writer) writer.emplace(open_writer(metadata, spec, nullptr, manifest::ManifestContent::kData, writing));
       writer->add(*file);
     }
     manifests.push_back(writer->finish(writing.publish));
@@ -180,32 +182,34 @@ MergedManifests merge_manifests(std::vector<ManifestFile> manifests, const spec:
   const int64_t min_count =
       spec::property_int(metadata.properties, "commit.manifest.min-count-to-merge", kMinCountToMerge);
   MergedManifests result;
-  std::map<int32_t, std::vector<const ManifestFile*>, std::greater<>> by_spec;
+  std::map<int32_t, std::vector<const ManifestFile*>, std::greater<>> by_spec[2];  // of data, of deletes
+  const ManifestFile* newest[2] = {nullptr, nullptr};
   std::vector<const ManifestFile*> untouched;
   for (const ManifestFile& file : manifests) {
-    const bool mergeable = file.content == manifest::ManifestContent::kData && !file.key_metadata &&
-                           metadata.find_spec(file.partition_spec_id) != nullptr;
-    if (!mergeable) {
+    const size_t content = file.content == manifest::ManifestContent::kData ? 0 : 1;
+    if (newest[content] == nullptr) newest[content] = &file;
+    if (file.key_metadata || metadata.find_spec(file.partition_spec_id) == nullptr) {
       untouched.push_back(&file);
     } else if (file.may_have_live_files() || file.added_snapshot_id == writing.snapshot_id) {
-      by_spec[file.partition_spec_id].push_back(&file);
+      by_spec[content][file.partition_spec_id].push_back(&file);
     } else {
       ++result.replaced;  // nothing in it is live
     }
   }
-  const ManifestFile* newest = manifests.empty() ? nullptr : &manifests.front();
-  for (const auto& [spec_id, group] : by_spec) {
-    for (const Bin& bin : pack_from_end(group, bin_bytes)) {
-      const bool waits =
-          std::find(bin.begin(), bin.end(), newest) != bin.end() && static_cast<int64_t>(bin.size()) < min_count;
-      if (bin.size() == 1 || waits) {
-        for (const ManifestFile* file : bin) result.manifests.push_back(*file);
-        continue;
+  for (size_t content = 0; content < 2; ++content) {
+    for (const auto& [spec_id, group] : by_spec[content]) {
+      for (const Bin& bin : pack_from_end(group, bin_bytes)) {
+        const bool waits = std::find(bin.begin(), bin.end(), newest[content]) != bin.end() &&
+                           static_cast<int64_t>(bin.size()) < min_count;
+        if (bin.size() == 1 || waits) {
+          for (const ManifestFile* file : bin) result.manifests.push_back(*file);
+          continue;
+        }
+        result.manifests.push_back(merge(bin, spec_of(metadata, spec_id), metadata, writing));
+        result.replaced += std::count_if(bin.begin(), bin.end(), [&](const ManifestFile* file) {
+          return file->added_snapshot_id != writing.snapshot_id;
+        });
       }
-      result.manifests.push_back(merge(bin, spec_of(metadata, spec_id), metadata, writing));
-      result.replaced += std::count_if(bin.begin(), bin.end(), [&](const ManifestFile* file) {
-        return file->added_snapshot_id != writing.snapshot_id;
-      });
     }
   }
   for (const ManifestFile* file : untouched) result.manifests.push_back(*file);

@@ -59,8 +59,9 @@ struct MergedManifests {
 
 // As Iceberg Java merges: data manifests of one spec are packed from the oldest on into bins of
 // commit.manifest.target-size-bytes, and each bin becomes one manifest; the bin with the newest manifest only once it
-// holds commit.manifest.min-count-to-merge. Delete manifests, encrypted ones and those of a spec that was removed stay as
-// they are; entries of files that are gone, and manifests without others, are dropped. `manifests`: the newest first.
+// holds commit.manifest.min-count-to-merge. Delete manifests likewise, behind them. Encrypted ones and those of a spec
+// that was removed stay as they are; entries of files that are gone, and manifests without others, are dropped.
+// `manifests`: the newest first.
 MergedManifests merge_manifests(std::vector<manifest::ManifestFile> manifests, const spec::TableMetadata& metadata,
                                 const ManifestWriting& writing);
 

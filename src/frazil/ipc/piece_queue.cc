@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "frazil/memory/poison.h"
+
 namespace frazil::ipc {
 
 void PieceQueue::append(Buffer bytes) {
@@ -47,7 +49,10 @@ std::span<std::byte> PieceQueue::room(size_t missing, size_t read_ahead) {
   if (tail_.capacity() == begin || (missing < read_ahead && tail_.capacity() - begin < missing)) {
     reserve_tail(begin + wanted);
   }
-  return {tail_.data() + begin, std::min(tail_.capacity() - begin, std::max(missing, read_ahead))};
+  const std::span<std::byte> room(tail_.data() + begin,
+                                  std::min(tail_.capacity() - begin, std::max(missing, read_ahead)));
+  unpoison(room.data(), room.size());  // which lies beyond what is there until filled()
+  return room;
 }
 
 void PieceQueue::filled(size_t bytes) {

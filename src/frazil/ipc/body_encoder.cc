@@ -93,11 +93,15 @@ BodyEncoder::BodyEncoder(MemoryPool& pool, const WriteOptions& options) : pool_(
   if (options.codec != Codec::kNone) compressor_.emplace(pool);
 }
 
-void BodyEncoder::clear() {
+void BodyEncoder::begin(size_t columns) {
   nodes_.clear();
   buffers_.clear();
   variadic_counts_.clear();
   pieces_.clear();
+  // What columns without children have.
+  nodes_.reserve(columns);
+  buffers_.reserve(3 * columns);
+  pieces_.reserve(4 * columns);
   body_bytes_ = 0;
   // Several blocks become one, as large as all of them, when one is next asked for.
   if (blocks_.size() > 1) blocks_.clear();

@@ -27,14 +27,15 @@
 
 namespace frazil::ipc {
 
-// Borrows the arrays from add() to the next clear(): unchanged buffers are pieces where they lie. Everything else is in blocks
+// Borrows the arrays from add() to the next begin(): unchanged buffers are pieces where they lie. Everything else is in blocks
 // that are kept.
 class BodyEncoder {
  public:
   // `pool` outlives it. The options must have been checked.
   BodyEncoder(MemoryPool& pool, const WriteOptions& options);
 
-  void clear();
+  // A next body, of some `columns`.
+  void begin(size_t columns);
   // Nodes and buffers of the array and of all below it, dictionaries aside. Requires an array that validate() accepts. Throws
   // CorruptError where a value that must be followed leads outside, MemoryLimitError; Error(kUnsupported) for what the codec
   // cannot take.
@@ -64,7 +65,7 @@ class BodyEncoder {
   void add_values(const Array& array, size_t index, int64_t begin, int64_t count, int width);
   void add_buffer(std::span<const std::byte> bytes);
   void add_piece(std::span<const std::byte> bytes);
-  // Room for `size` bytes, aligned to 8, until clear(). What is left of it after keep() is given again.
+  // Room for `size` bytes, aligned to 8, until begin(). What is left of it after keep() is given again.
   std::byte* scratch(size_t size);
   void keep(size_t size);
 

@@ -40,7 +40,9 @@ class FileWriter::Impl {
     // Padded to 8 bytes whatever the alignment: there the stream begins.
     constexpr std::array<char, 8> kFront = {'A', 'R', 'R', 'O', 'W', '1', 0, 0};
     messages_.write_bytes(std::as_bytes(std::span(kFront)));
-    messages_.write_schema(*schema_);
+    const MessageWriter::SchemaPart part = messages_.write_schema(*schema_);
+    schema_part_.assign(part.bytes.begin(), part.bytes.end());
+    schema_table_ = part.table;
   }
 
   const SchemaPtr& schema() const { return schema_; }
@@ -89,12 +91,13 @@ class FileWriter::Impl {
     if (!metadata_.empty()) shape.offset(footer_field::kCustomMetadata);
     const FlatPlace footer = builder.table(shape);
     builder.point_root(footer);
-    builder.point(footer, footer_field::kSchema, add_schema(builder, *schema_));
     builder.point(footer, footer_field::kDictionaries, builder.vector(std::span<const Block>(dictionary_blocks)));
     builder.point(footer, footer_field::kRecordBatches, builder.vector(std::span<const Block>(batch_blocks_)));
     if (!metadata_.empty()) {
       builder.point(footer, footer_field::kCustomMetadata, add_metadata(builder, metadata_));
     }
+    // Last and by itself, so that its bytes are the same in all files of a schema and a reader may know them (SchemaCache).
+    builder.point(footer, footer_field::kSchema, builder.copy(schema_part_) + schema_table_);
     messages_.write_bytes(builder.bytes());
     const auto size = static_cast<int32_t>(builder.bytes().size());
     messages_.write_bytes(std::as_bytes(std::span(&size, 1)));
@@ -105,6 +108,8 @@ class FileWriter::Impl {
   ByteSink& sink_;
   SchemaPtr schema_;
   MessageWriter messages_;
+  std::vector<std::byte> schema_part_;  // as it was written, for the footer
+  FlatBuilder::Position schema_table_ = 0;
   DictionaryWriter dictionaries_;
   WriterState state_;
   std::vector<DictionaryBlock> dictionary_blocks_;

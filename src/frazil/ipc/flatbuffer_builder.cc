@@ -1,6 +1,7 @@
 #include "frazil/ipc/flatbuffer_builder.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "frazil/base/bits.h"
@@ -10,7 +11,7 @@ namespace frazil::ipc {
 
 void FlatBuilder::clear() {
   size_ = 0;
-  vtable_count_ = 0;
+  layout_count_ = 0;
   extend(sizeof(uint32_t), sizeof(uint32_t));  // the offset to the root
 }
 
@@ -32,49 +33,64 @@ FlatBuilder::Position FlatBuilder::extend(size_t count, size_t alignment, size_t
   return static_cast<Position>(begin);
 }
 
-FlatPlace FlatBuilder::table(const FlatShape& shape) {
+const FlatBuilder::Layout& FlatBuilder::layout_of(uint32_t fields) {
+  for (size_t i = 0; i < std::min(layout_count_, kLayoutsKept); ++i) {
+    if (layouts_[i].fields == fields) return layouts_[i];
+  }
+  Layout& layout = layouts_[layout_count_++ % kLayoutsKept];
+  layout = {.fields = fields, .table_bytes = sizeof(int32_t)};
   // Its own size, the table's size, and a slot a field up to the last one that is there.
   std::array<uint16_t, 2 + FlatShape::kFieldsMax> vtable{};
   size_t vtable_bytes = 2 * sizeof(uint16_t);
-  FlatPlace place;
-  size_t table_bytes = sizeof(int32_t);
   // The widest fields first, so that there are no gaps.
-  for (size_t width = 8; width != 0; width /= 2) {
+  for (unsigned width = 4; width-- > 0;) {
     for (unsigned field = 0; field < FlatShape::kFieldsMax; ++field) {
-      if (shape.entries_[field].size != width) continue;
-      place.slots[field] = static_cast<uint8_t>(table_bytes);
-      vtable[2 + field] = static_cast<uint16_t>(table_bytes);
+      if ((fields >> (8 * width + field) & 1) == 0) continue;
+      layout.slots[field] = static_cast<uint8_t>(layout.table_bytes);
+      vtable[2 + field] = static_cast<uint16_t>(layout.table_bytes);
       vtable_bytes = std::max(vtable_bytes, (3 + field) * sizeof(uint16_t));
-      table_bytes += width;
+      layout.table_bytes += 1U << width;
     }
   }
   vtable[0] = static_cast<uint16_t>(vtable_bytes);
-  vtable[1] = static_cast<uint16_t>(table_bytes);
-  Position vtable_at = 0;
-  for (size_t i = 0; i < std::min(vtable_count_, kVtablesKept); ++i) {
-    // One at the end of the buffer may have fewer bytes behind it than are compared.
-    const Position known = vtables_[i];
-    if (size_ - known >= vtable_bytes && std::memcmp(block_.data() + known, vtable.data(), vtable_bytes) == 0) {
-      vtable_at = known;
-    }
-  }
-  if (vtable_at == 0) {
-    vtable_at = extend(vtable_bytes, sizeof(uint16_t));
-    std::memcpy(block_.data() + vtable_at, vtable.data(), vtable_bytes);
-    vtables_[vtable_count_++ % kVtablesKept] = vtable_at;
-  }
+  vtable[1] = static_cast<uint16_t>(layout.table_bytes);
+  layout.vtable = extend(vtable_bytes, sizeof(uint16_t));
+  std::memcpy(block_.data() + layout.vtable, vtable.data(), vtable_bytes);
+  return layout;
+}
+
+FlatPlace FlatBuilder::table(const FlatShape& shape) {
+  const Layout& layout = layout_of(shape.fields_);
   // Behind the offset to the vtable comes the first field: at a multiple of 8 if it is that wide.
-  const bool is_wide = table_bytes >= sizeof(int32_t) + 8 &&
-                       std::any_of(shape.entries_.begin(), shape.entries_.end(), [](auto& e) { return e.size == 8; });
-  place.position = is_wide ? extend(table_bytes, 8, sizeof(int32_t)) : extend(table_bytes, sizeof(int32_t));
-  std::byte* table = block_.data() + place.position;
-  const auto distance = static_cast<int32_t>(place.position - vtable_at);
+  const bool is_wide = shape.fields_ >> 24 != 0;
+  const Position position =
+      is_wide ? extend(layout.table_bytes, 8, sizeof(int32_t)) : extend(layout.table_bytes, sizeof(int32_t));
+  std::byte* table = block_.data() + position;
+  const auto distance = static_cast<int32_t>(position - layout.vtable);
   std::memcpy(table, &distance, sizeof(distance));
-  for (unsigned field = 0; field < FlatShape::kFieldsMax; ++field) {
-    const FlatShape::Entry& entry = shape.entries_[field];
-    if (entry.size != 0) std::memcpy(table + place.slots[field], &entry.value, entry.size);
-  }
-  return place;
+  const auto put = [&](unsigned width, auto value) {
+    for (uint32_t left = shape.fields_ >> (8 * width) & 0xFF; left != 0; left &= left - 1) {
+      const auto field = static_cast<unsigned>(std::countr_zero(left));
+      value = static_cast<decltype(value)>(shape.values_[field]);
+      std::memcpy(table + layout.slots[field], &value, sizeof(value));
+    }
+  };
+  put(0, uint8_t{});
+  put(1, uint16_t{});
+  put(2, uint32_t{});
+  put(3, uint64_t{});
+  return {.position = position, .slots = layout.slots};
+}
+
+FlatBuilder::Position FlatBuilder::begin_part() {
+  layout_count_ = 0;
+  return extend(0, 8);
+}
+
+FlatBuilder::Position FlatBuilder::copy(std::span<const std::byte> part) {
+  const Position at = extend(part.size(), 8);
+  if (!part.empty()) std::memcpy(block_.data() + at, part.data(), part.size());
+  return at;
 }
 
 FlatBuilder::Position FlatBuilder::text(std::string_view text) {

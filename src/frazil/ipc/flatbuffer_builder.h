@@ -28,12 +28,13 @@ class FlatShape {
  public:
   static constexpr unsigned kFieldsMax = 8;
 
+  // Each field once.
   template <typename T>
     requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
   FlatShape& scalar(unsigned field, T value) {
-    Entry& entry = entries_[field];
-    entry.size = sizeof(T);
-    entry.value = static_cast<uint64_t>(value);
+    constexpr unsigned kWidth = sizeof(T) == 8 ? 3 : sizeof(T) == 4 ? 2 : sizeof(T) == 2 ? 1 : 0;
+    fields_ |= uint32_t{1} << (8 * kWidth + field);
+    values_[field] = static_cast<uint64_t>(value);
     return *this;
   }
   FlatShape& boolean(unsigned field, bool value) { return scalar<uint8_t>(field, value ? 1 : 0); }
@@ -42,11 +43,8 @@ class FlatShape {
 
  private:
   friend class FlatBuilder;
-  struct Entry {
-    uint8_t size = 0;  // 0: absent
-    uint64_t value = 0;
-  };
-  std::array<Entry, kFieldsMax> entries_;
+  uint32_t fields_ = 0;  // bit 8 * w + f: field f has 2^w bytes
+  std::array<uint64_t, kFieldsMax> values_;
 };
 
 // A table that was placed: where it and its fields stand.
@@ -76,6 +74,11 @@ class FlatBuilder {
   Position text(std::string_view text);
   // Zeroed offsets, to be pointed at by point_element().
   Position offsets(size_t count);
+  // What was written in another buffer from a multiple of 8 on, and leads nowhere outside of itself: since offsets are relative, it
+  // is the same here. Returns where it begins.
+  Position copy(std::span<const std::byte> part);
+  // Whatever is placed from here on leads to nothing before, and begins at a multiple of 8: what copy() takes.
+  Position begin_part();
   // Elements that are copied as they lie, each of a size that is a multiple of its `alignment`.
   Position vector(std::span<const std::byte> elements, size_t count, size_t alignment);
   template <typename T>
@@ -101,9 +104,16 @@ class FlatBuilder {
   }
 
  private:
-  // Vtables that were placed last; most tables are like one of them.
-  static constexpr size_t kVtablesKept = 16;
+  // The tables of one shape are laid out alike and share a vtable. Most tables are like one of those that came last.
+  struct Layout {
+    uint32_t fields = 0;
+    uint32_t table_bytes = 0;
+    Position vtable = 0;
+    std::array<uint8_t, FlatShape::kFieldsMax> slots{};
+  };
+  static constexpr size_t kLayoutsKept = 16;
 
+  const Layout& layout_of(uint32_t fields);
   // `count` more bytes, zeroed, whose `aligned_at`-th byte stands at a multiple of `alignment`. Returns where they begin.
   Position extend(size_t count, size_t alignment, size_t aligned_at = 0);
   void put_offset(Position at, Position to) {
@@ -114,8 +124,8 @@ class FlatBuilder {
   MemoryPool& pool_;
   MutableBuffer block_;
   size_t size_ = 0;
-  std::array<Position, kVtablesKept> vtables_{};
-  size_t vtable_count_ = 0;
+  std::array<Layout, kLayoutsKept> layouts_{};
+  size_t layout_count_ = 0;
 };
 
 }  // namespace frazil::ipc

@@ -68,16 +68,20 @@ FlatPlace MessageWriter::begin_message(HeaderTag tag, const Metadata& metadata) 
   return message;
 }
 
-void MessageWriter::write_schema(const Schema& schema) {
+MessageWriter::SchemaPart MessageWriter::write_schema(const Schema& schema) {
   const FlatPlace message = begin_message(HeaderTag::kSchema, {});
-  builder_.point(message, message_field::kHeader, add_schema(builder_, schema));
+  const FlatBuilder::Position part = builder_.begin_part();
+  const FlatPlace table = add_schema(builder_, schema);
+  builder_.point(message, message_field::kHeader, table);
   const std::span<const std::byte> metadata = builder_.bytes();
   const uint64_t begin = position_ + sizeof(Prefix);
   const uint64_t end = round_up(begin + metadata.size(), options_.alignment);
   const Prefix prefix{.metadata_bytes = static_cast<int32_t>(end - begin)};
+  waiting_.reserve(waiting_.size() + sizeof(prefix) + (end - begin));
   write_bytes(std::as_bytes(std::span(&prefix, 1)));
   write_bytes(metadata);
   write_bytes(zeros(end - position_));
+  return {.bytes = metadata.subspan(part), .table = table.position - part};
 }
 
 FlatPlace MessageWriter::add_record_batch(int64_t length) {
@@ -112,6 +116,7 @@ Block MessageWriter::write_with_body() {
   const uint64_t end = round_up(begin + metadata.size(), options_.alignment);
   const Prefix prefix{.metadata_bytes = static_cast<int32_t>(end - begin)};
   pieces_.clear();
+  pieces_.reserve(body_.pieces().size() + 4);
   if (!waiting_.empty()) pieces_.emplace_back(waiting_);
   pieces_.push_back(std::as_bytes(std::span(&prefix, 1)));
   pieces_.push_back(metadata);
@@ -129,7 +134,7 @@ Block MessageWriter::write_with_body() {
 
 Block MessageWriter::write_record_batch(int64_t row_count, std::span<const ArrayPtr> columns,
                                         const Metadata& metadata) {
-  body_.clear();
+  body_.begin(columns.size());
   for (const ArrayPtr& column : columns) body_.add(*column);
   const FlatPlace message = begin_message(HeaderTag::kRecordBatch, metadata);
   builder_.point(message, message_field::kHeader, add_record_batch(row_count));
@@ -137,7 +142,7 @@ Block MessageWriter::write_record_batch(int64_t row_count, std::span<const Array
 }
 
 Block MessageWriter::write_dictionary(int64_t id, const Array& values, bool is_delta) {
-  body_.clear();
+  body_.begin(1);
   body_.add(values);
   const FlatPlace message = begin_message(HeaderTag::kDictionaryBatch, {});
   const FlatPlace header = builder_.table(FlatShape()

@@ -26,7 +26,12 @@ class MessageWriter {
 
   // Bytes and the schema wait for the next batch, so that they need no call of their own; flush() hands them over.
   void write_bytes(std::span<const std::byte> bytes);
-  void write_schema(const Schema& schema);
+  // Returns the Schema table, for FlatBuilder::copy(): valid until the next message.
+  struct SchemaPart {
+    std::span<const std::byte> bytes;
+    FlatBuilder::Position table = 0;  // from the start of the bytes
+  };
+  SchemaPart write_schema(const Schema& schema);
   void flush();
   // The columns are borrowed. Return where the message stands.
   Block write_record_batch(int64_t row_count, std::span<const ArrayPtr> columns, const Metadata& metadata);

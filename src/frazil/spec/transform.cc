@@ -145,6 +145,15 @@ std::string two_digits(int64_t value) {
   return message("{:02}", value);
 }
 
+// As java.time.LocalTime prints it: no seconds if they are zero, a fraction of 3 or 6 digits.
+std::string human_time(int64_t micros) {
+  const int digits = micros % 1'000'000 == 0 ? 0 : micros % 1'000 == 0 ? 3 : 6;
+  std::string text = time_to_string(micros, TimeUnit::kMicro, {.fraction_digits = digits});
+  constexpr std::string_view kNoSeconds = ":00";
+  if (micros % 60'000'000 == 0 && text.ends_with(kNoSeconds)) text.resize(text.size() - kNoSeconds.size());
+  return text;
+}
+
 std::string human_year(int64_t year) {
   return message("{:04}", year);
 }
@@ -324,6 +333,7 @@ std::string Transform::human_string(const Literal& transformed) const {
       return date_to_string(floor_divide(hours, 24)) + "-" + two_digits(floor_modulo(hours, 24));
     }
     default:
+      if (transformed.type()->kind() == TypeKind::kTime) return human_time(transformed.as<int64_t>());
       return to_human_string(transformed);
   }
 }

@@ -66,8 +66,8 @@ class Transform {
   // The same, nothing where apply throws: what cannot be transformed must not prune.
   std::optional<Literal> try_apply(const Literal& value) const;
 
-  // How partition paths and listings print a transformed value, before URL encoding: "2017-12", "2017-12-01-10",
-  // "null", base64 for bytes.
+  // How partition paths and listings print a transformed value, before URL encoding, which is how Iceberg Java does:
+  // "2017-12", "2017-12-01-10", "22:31" or "22:31:08.120" for times, "null", base64 for bytes.
   std::string human_string(const Literal& transformed) const;
 
  private:

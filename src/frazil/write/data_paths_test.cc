@@ -1,8 +1,16 @@
 #include "frazil/write/data_paths.h"
 
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "frazil/base/error.h"
+#include "frazil/json/value.h"
+#include "frazil/spec/partition_spec.h"
+#include "frazil/spec/schema.h"
 
 namespace frazil::write {
 namespace {
@@ -50,6 +58,47 @@ TEST(DataPaths, OfObjectStoragePutTheHashInFront) {
   EXPECT_EQ(path({{"write.object-storage.enabled", "true"}, {"write.object-storage.partitioned-paths", "false"}}),
             "s3://bucket/db/t/data/" + object_storage_hash(file) + "-" + file);
   EXPECT_THROW(path({{"write.object-storage.enabled", "yes"}}), Error);
+}
+
+// What Iceberg Java 1.12.0's LocationProviders gave (tests/interop/java/LocationVectors.java, which has the columns).
+TEST(DataPaths, AreThoseOfJavasLocationProviders) {
+  using spec::TypeKind;
+  const std::vector<spec::TypePtr> columns = {spec::primitive(TypeKind::kString),
+                                              spec::primitive(TypeKind::kString),
+                                              spec::primitive(TypeKind::kTimestampTz),
+                                              spec::primitive(TypeKind::kDate),
+                                              spec::decimal(9, 2),
+                                              spec::primitive(TypeKind::kUuid),
+                                              spec::primitive(TypeKind::kBinary),
+                                              spec::primitive(TypeKind::kLong),
+                                              spec::primitive(TypeKind::kDouble),
+                                              spec::primitive(TypeKind::kBoolean),
+                                              spec::primitive(TypeKind::kTime),
+                                              spec::primitive(TypeKind::kTimestamp)};
+  std::ifstream vectors(std::string(FRAZIL_TEST_CORPORA) + "/../../src/frazil/write/testdata/java-locations.jsonl");
+  size_t count = 0;
+  for (std::string line; std::getline(vectors, line); ++count) {
+    const json::Value vector = json::parse(line);
+    spec::TableMetadata table;
+    table.location = vector.at("location").as_string();
+    for (const auto& [key, value] : vector.at("properties").as_object()) {
+      table.properties.emplace_back(key, value.as_string());
+    }
+    table.partition_specs.push_back(spec::partition_spec_from_json(vector.at("spec")));
+    std::vector<spec::Literal> values;
+    for (const json::Value& value : vector.at("values").as_array()) {
+      const spec::PartitionField& field = table.partition_specs[0].fields[values.size()];
+      const spec::TypePtr type = field.transform.result_type(columns.at(static_cast<size_t>(field.source_id() - 1)));
+      values.push_back(value.is_null() ? spec::Literal::null(type) : spec::literal_from_json(type, value));
+    }
+    // "00000-TASK-OPERATION-COUNT.parquet"
+    const std::string file = vector.at("file").as_string();
+    const size_t task_end = file.find('-', 6);
+    const size_t count_at = file.rfind('-') + 1;
+    const DataPaths paths(table, std::stoll(file.substr(6)), file.substr(task_end + 1, count_at - task_end - 2));
+    EXPECT_EQ(paths.path(values, std::stoull(file.substr(count_at))), vector.at("path").as_string()) << line;
+  }
+  EXPECT_EQ(count, 200U);
 }
 
 }  // namespace

@@ -117,8 +117,11 @@ def check(program, seed, folder):
     ours = json.loads(done.stdout)
     maps = {name: dict(zip(ours[name]["keys"], ours[name]["values"])) for name in
             ("column-sizes", "value-counts", "null-value-counts", "nan-value-counts", "lower-bounds", "upper-bounds")}
-    theirs = data_file_statistics_from_parquet_metadata(pq.ParquetFile(source).metadata, compute_statistics_plan(schema, properties),
-                                                        parquet_path_to_id_mapping(schema)).to_serialized_dict()
+    try:
+        theirs = data_file_statistics_from_parquet_metadata(pq.ParquetFile(source).metadata, compute_statistics_plan(schema, properties),
+                                                            parquet_path_to_id_mapping(schema)).to_serialized_dict()
+    except UnicodeEncodeError:  # PyIceberg 0.12.0 makes half a surrogate of U+D7FF where it cuts an upper bound there
+        theirs = None
     problems = []
     if ours["record-count"] != count:
         problems.append(f"{ours['record-count']} records of {count}")
@@ -150,7 +153,7 @@ def check(program, seed, folder):
                 extreme = key(from_bytes(kind, pa.array([extreme], pa.float32()).buffers()[1].to_pybytes()[:4]))
             if value > extreme if is_lower else value < extreme:
                 problems.append(f"{what}: {'lower' if is_lower else 'upper'} bound {value!r} of {extreme!r}")
-        if not is_top or isinstance(kind, (UUIDType, FixedType)):
+        if not is_top or isinstance(kind, (UUIDType, FixedType)) or theirs is None:
             continue
         for name, bound, their in (("lower", lower, theirs["lower_bounds"].get(field_id)), ("upper", upper, theirs["upper_bounds"].get(field_id))):
             same = bound == their

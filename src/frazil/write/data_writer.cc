@@ -150,7 +150,7 @@ class DataWriter::Impl {
     try {
       // Never two large batches in one round: each alone fits the 32-bit offsets of its columns, both may not.
       if (!staged_.empty() && staged_bytes_ + staged.bytes > buffer_bytes_ / 2) run_round(false);
-      if (staged.bytes > buffer_bytes_ / 2 && (!staged.is_runs() || has_many_chunks(stager_.partition_count()))) {
+      if (staged.bytes > buffer_bytes_ / 2 && is_better_in_parts(staged)) {
         stage_parts(staged);
       } else {
         stage(std::move(staged));
@@ -278,8 +278,15 @@ class DataWriter::Impl {
     return partition_count * plan_->leaves().size() > buffer_bytes_ / kSmallChunkBytes;
   }
 
-  // A batch that is larger than the buffer, a part after the other: distributed columns are small then, and their memory
-  // is used again. Runs are not distributed; of them only what makes many chunks is cut.
+  // Of a batch in parts the distributed columns are small, and their memory is used again. But each partition should
+  // have rows enough in each part. Runs are not distributed.
+  bool is_better_in_parts(const StagedBatch& staged) const {
+    const size_t partition_count = stager_.partition_count();
+    return has_many_chunks(partition_count) ||
+           (!staged.is_runs() && partition_count * kEncodeBytesMin <= buffer_bytes_ / 2);
+  }
+
+  // A batch that is larger than the buffer, a part after the other.
   void stage_parts(const StagedBatch& whole) {
     const auto part_count = static_cast<int64_t>(whole.bytes / std::max<size_t>(buffer_bytes_ / 2, 1) + 1);
     const int64_t rows = whole.row_count / part_count + 1;

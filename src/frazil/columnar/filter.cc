@@ -1,6 +1,7 @@
 #include "frazil/columnar/filter.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -18,19 +19,41 @@ namespace {
 // Runs shorter than this on average are copied value by value.
 constexpr int64_t kRunMin = 12;
 
-// Which values: ranges that ascend, are not empty and do not touch.
+// Which values: ranges that ascend, are not empty and do not touch. Those of a bitmap are made when they are asked for: where
+// they would be many, positions are enough for most layouts.
 class Choice {
  public:
-  Choice(std::vector<IndexRange> ranges, MemoryPool& pool) : ranges_(std::move(ranges)), pool_(pool) {
+  Choice(std::vector<IndexRange> ranges, MemoryPool& pool)
+      : pool_(pool), ranges_(std::move(ranges)), run_count_(static_cast<int64_t>(ranges_.size())) {
     for (const IndexRange& range : ranges_) count_ += range.end - range.begin;
+    if (!ranges_.empty()) length_ = ranges_.back().end;
+  }
+  // Borrows the bits.
+  Choice(const uint8_t* bits, size_t bit_offset, int64_t length, MemoryPool& pool)
+      : pool_(pool), bits_(bits), bit_offset_(bit_offset), length_(length) {
+    uint64_t before = 0;  // 1: the bit in front of the word is 1
+    for (size_t start = 0; start < static_cast<size_t>(length); start += 64) {
+      const uint64_t word =
+          load_bits(bits, bit_offset + start, std::min<size_t>(static_cast<size_t>(length) - start, 64));
+      count_ += std::popcount(word);
+      run_count_ += std::popcount(word & ~(word << 1 | before));
+      before = word >> 63;
+    }
   }
 
-  std::span<const IndexRange> ranges() const { return ranges_; }
+  std::span<const IndexRange> ranges() {
+    if (ranges_.empty() && bits_ != nullptr) {
+      for_each_set_run(bits_, bit_offset_, static_cast<size_t>(length_), [&](size_t start, size_t count) {
+        ranges_.push_back({static_cast<int64_t>(start), static_cast<int64_t>(start + count)});
+      });
+    }
+    return ranges_;
+  }
   int64_t count() const { return count_; }
+  int64_t run_count() const { return run_count_; }
   // Whether value by value is the faster way. Positions are 32 bits wide.
   bool is_scattered() const {
-    return !ranges_.empty() && count_ / static_cast<int64_t>(ranges_.size()) < kRunMin &&
-           ranges_.back().end <= INT64_C(0xFFFFFFFF);
+    return run_count_ > 0 && count_ / run_count_ < kRunMin && length_ <= INT64_C(0xFFFFFFFF);
   }
   // Of each value, made at the first call. Requires is_scattered().
   std::span<const uint32_t> positions() {
@@ -38,17 +61,26 @@ class Choice {
       positions_ = pool_.allocate(static_cast<size_t>(count_) * sizeof(uint32_t));
       positions_.set_size(static_cast<size_t>(count_) * sizeof(uint32_t));
       auto* target = positions_.as<uint32_t>();
-      for (const IndexRange& range : ranges_) {
-        for (int64_t i = range.begin; i < range.end; ++i) *target++ = static_cast<uint32_t>(i);
+      if (bits_ != nullptr) {
+        for_each_set_bit(bits_, bit_offset_, static_cast<size_t>(length_),
+                         [&](size_t i) { *target++ = static_cast<uint32_t>(i); });
+      } else {
+        for (const IndexRange& range : ranges_) {
+          for (int64_t i = range.begin; i < range.end; ++i) *target++ = static_cast<uint32_t>(i);
+        }
       }
     }
     return {positions_.as<uint32_t>(), static_cast<size_t>(count_)};
   }
 
  private:
-  std::vector<IndexRange> ranges_;
-  int64_t count_ = 0;
   MemoryPool& pool_;
+  const uint8_t* bits_ = nullptr;  // nullptr: ranges_ were given
+  size_t bit_offset_ = 0;
+  int64_t length_ = 0;  // no chosen value is behind it
+  std::vector<IndexRange> ranges_;
+  int64_t run_count_ = 0;
+  int64_t count_ = 0;
   MutableBuffer positions_;
 };
 
@@ -263,8 +295,40 @@ class Chooser {
     return std::move(target).freeze();
   }
 
+  // Value by value: most are short, and a copy of 16 bytes is a load and a store.
+  template <typename Offset>
+  void choose_scattered_bytes() {
+    const std::span<const uint32_t> positions = choice_.positions();
+    MutableBuffer offsets = allocate(add_or_throw(choice_.count(), int64_t{1}, "length of an array"), sizeof(Offset));
+    const Offset* source = array_.buffers[1].as<Offset>() + array_.offset;
+    auto* ends = offsets.as<Offset>();
+    *ends++ = 0;
+    Offset size = 0;
+    for (size_t i = 0; i < positions.size(); ++i) ends[i] = size += source[positions[i] + 1] - source[positions[i]];
+    if (size > 0) {
+      MutableBuffer target = allocate(size, 1);
+      std::byte* out = target.data();
+      const std::byte* data = array_.buffers[2].data();
+      const auto data_size = static_cast<Offset>(array_.buffers[2].size());
+      for (const uint32_t position : positions) {
+        const Offset begin = source[position];
+        const auto length = static_cast<size_t>(source[position + 1] - begin);
+        // What is behind the data of others cannot be read; what is behind the target's can be written.
+        if (length <= sizeof(Bytes16) && data_size - begin >= static_cast<Offset>(sizeof(Bytes16))) {
+          std::memcpy(out, data + begin, sizeof(Bytes16));
+        } else {
+          std::memcpy(out, data + begin, length);
+        }
+        out += length;
+      }
+      result_->buffers[2] = std::move(target).freeze();
+    }
+    result_->buffers[1] = std::move(offsets).freeze();
+  }
+
   template <typename Offset>
   void choose_bytes() {
+    if (choice_.is_scattered()) return choose_scattered_bytes<Offset>();
     std::vector<IndexRange> ranges;
     result_->buffers[1] = choose_offsets<Offset>(ranges);
     int64_t size = 0;
@@ -329,7 +393,7 @@ class Chooser {
 
 ArrayPtr choose(const ArrayPtr& array, Choice& choice, MemoryPool& pool) {
   if (choice.count() == array->length) return array;
-  if (choice.ranges().size() == 1 && choice.count() >= array->length - choice.count()) {
+  if (choice.run_count() == 1 && choice.count() >= array->length - choice.count()) {
     return array->slice(choice.ranges().front().begin, choice.count());
   }
   return Chooser(*array, choice, pool).run();
@@ -340,14 +404,6 @@ RecordBatch choose(const RecordBatch& batch, Choice& choice, MemoryPool& pool) {
   columns.reserve(batch.columns().size());
   for (const ArrayPtr& column : batch.columns()) columns.push_back(choose(column, choice, pool));
   return {batch.schema(), choice.count(), std::move(columns)};
-}
-
-Choice choice_of(const uint8_t* bits, size_t bit_offset, int64_t length, MemoryPool& pool) {
-  std::vector<IndexRange> ranges;
-  for_each_set_run(bits, bit_offset, static_cast<size_t>(length), [&](size_t start, size_t count) {
-    ranges.push_back({static_cast<int64_t>(start), static_cast<int64_t>(start + count)});
-  });
-  return {std::move(ranges), pool};
 }
 
 Choice choice_of(std::span<const IndexRange> ranges, int64_t length, MemoryPool& pool) {
@@ -367,12 +423,12 @@ Choice choice_of(std::span<const IndexRange> ranges, int64_t length, MemoryPool&
 }  // namespace
 
 ArrayPtr filter(const ArrayPtr& array, const uint8_t* bits, size_t bit_offset, MemoryPool& pool) {
-  Choice choice = choice_of(bits, bit_offset, array->length, pool);
+  Choice choice(bits, bit_offset, array->length, pool);
   return choose(array, choice, pool);
 }
 
 RecordBatch filter(const RecordBatch& batch, const uint8_t* bits, size_t bit_offset, MemoryPool& pool) {
-  Choice choice = choice_of(bits, bit_offset, batch.row_count(), pool);
+  Choice choice(bits, bit_offset, batch.row_count(), pool);
   return choose(batch, choice, pool);
 }
 

@@ -117,11 +117,19 @@ RowSelection RowSelection::close_gaps(uint64_t rows) const {
   return result;
 }
 
+RowSelection RowSelection::moved(uint64_t up, uint64_t down) const {
+  RowSelection result = *this;
+  if (up == down) return result;
+  for (RowRange& range : result.ranges_) range = {range.begin + up - down, range.end + up - down};
+  return result;
+}
+
 RowSelection RowSelection::pick(const RowSelection& inner) const {
   if (inner.end() > row_count_) {
     throw_error(ErrorKind::kInvalidArgument, "rows up to {} of a selection that has {}", inner.end(), row_count_);
   }
   RowSelection result;
+  if (ranges_.size() == 1) return inner.moved(ranges_.front().begin, 0);
   auto outer = ranges_.begin();
   uint64_t outer_first = 0;  // the position of outer->begin
   for (const RowRange& range : inner.ranges_) {
@@ -141,6 +149,10 @@ RowSelection RowSelection::pick(const RowSelection& inner) const {
 
 RowSelection RowSelection::positions_of(const RowSelection& subset) const {
   RowSelection result;
+  if (ranges_.size() == 1 && !subset.empty() && subset.ranges_.front().begin >= ranges_.front().begin &&
+      subset.end() <= end()) {
+    return subset.moved(0, ranges_.front().begin);
+  }
   uint64_t first = 0;  // the position of range.begin
   auto inner = subset.ranges_.begin();
   for (const RowRange& range : ranges_) {

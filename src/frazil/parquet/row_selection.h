@@ -73,6 +73,8 @@ class RowSelection {
   void set_bits(uint64_t first_row, size_t count, uint8_t* bits, size_t bit_offset) const;
 
  private:
+  // Each row `up` rows higher and `down` lower: a copy, which is what most selections of a whole row group come to.
+  RowSelection moved(uint64_t up, uint64_t down) const;
   void append(uint64_t begin, uint64_t end);  // trusted: not empty, at or after end()
   // The first range that ends after `row`.
   std::vector<RowRange>::const_iterator find(uint64_t row) const;

@@ -25,10 +25,9 @@ except ImportError as error:
 
 WHEN = datetime.datetime(2026, 11, 1, 12, 30)
 KEY = b"ARROW:schema"
-# Lists stay lists here, whatever form they had. (And indices of dictionaries are int32: a file may have more values than
+# Lists of other forms stay lists here. (And indices of dictionaries are int32: a file may have more values than
 # its first writer thought.)
 KEPT = {
-    "large_list<element: int32>": "list<element: int32>",
     "fixed_size_list<element: int32>[2]": "list<element: int32>",
     "list_view<element: int32>": "list<element: int32>",
     "large_list_view<element: int32>": "list<element: int32>",
@@ -51,7 +50,11 @@ def cases():
               (pa.decimal256(50, 2), [decimal.Decimal("1.25"), None]),
               (pa.date64(), [datetime.date(2026, 11, 1), None]), (pa.time32("s"), [datetime.time(1, 2, 3), None]),
               (pa.float16(), [1.5, None]), (pa.null(), [None, None]), (pa.uint32(), [1, None]), (pa.int8(), [1, None])]
-    kinds += [(make(pa.field("element", pa.int32())), [[1, 2], None]) for make in (pa.large_list, pa.list_)]
+    kinds += [(make(pa.field("element", pa.int32())), [[1, 2], None, [], [None, 3]]) for make in (pa.large_list, pa.list_)]
+    kinds += [(pa.large_list(pa.field("element", pa.list_(pa.field("element", pa.large_list(pa.field("element", pa.string())))))),
+               [[[["a"], []], None], [], None, [[[None, "b"]], [None], []]]),
+              (pa.struct([("l", pa.large_list(pa.field("element", pa.struct([("x", pa.int8()), ("y", pa.string())]))))]),
+               [{"l": [{"x": 1, "y": "a"}, None]}, None, {"l": None}, {"l": []}])]
     kinds += [(pa.list_(pa.field("element", pa.int32()), 2), [[1, 2], [3, 4]])]
     kinds += [(pa.list_(pa.field("element", pa.large_string())), [texts, None, []]),
               (pa.map_(pa.string(), pa.duration("s")), [[("a", datetime.timedelta(seconds=5))], None]),
@@ -82,6 +85,8 @@ def text_of(kind):
         return "struct<" + ", ".join(f"{field.name}: {text_of(field.type)}" for field in kind) + ">"
     if pa.types.is_list(kind):
         return f"list<element: {text_of(kind.value_type)}>"
+    if pa.types.is_large_list(kind):
+        return f"large_list<element: {text_of(kind.value_type)}>"
     return str(kind)
 
 

@@ -157,7 +157,7 @@ Field arrow_field(const ColumnRequest& request) {
       return field;
     case ColumnRequest::Kind::kList:
       if (children.size() != 1) throw_error(ErrorKind::kInvalidArgument, "a list of {} elements", children.size());
-      field.type = list(std::move(children[0]));
+      field.type = list(std::move(children[0]), request.is_large ? TypeId::kLargeList : TypeId::kList);
       return field;
     case ColumnRequest::Kind::kMap:
       if (children.size() != 2) throw_error(ErrorKind::kInvalidArgument, "a map of {} fields", children.size());

@@ -35,6 +35,7 @@ struct ColumnRequest {
   Field field;
   Kind kind = Kind::kLeaf;
   std::vector<ColumnRequest> children = {};
+  bool is_large = false;  // kList: a large_list, with offsets of 64 bits
 };
 
 // The whole of `node`, which is not the root. Lists and maps as LogicalTypes.md has them, with its rules for old files; a

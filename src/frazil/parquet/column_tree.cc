@@ -170,7 +170,7 @@ ColumnTree::Node ColumnTree::compile_struct(const ColumnRequest& request, Contex
     result.children.push_back(compile(child, context, node.max_definition));
   }
   if (node.max_definition > around) {
-    result.structure = &structures_.emplace_back(false);
+    result.structure = &structures_.emplace_back(Structure::Form::kStruct);
     tell_struct(result, node.max_definition, context.lists.size());
   }
   return result;
@@ -199,7 +199,8 @@ ColumnTree::Node ColumnTree::compile_list(const ColumnRequest& request, Context&
   result.kind = request.kind;
   result.field = arrow_field(request);
   result.nullable = definition > around;
-  result.structure = &structures_.emplace_back(true);
+  const bool is_large = request.kind == ColumnRequest::Kind::kList && request.is_large;
+  result.structure = &structures_.emplace_back(is_large ? Structure::Form::kLargeList : Structure::Form::kList);
   const uint32_t element = schema.node(begin).max_definition;
   context.lists.push_back(
       {.structure = result.structure, .definition = definition, .element = element, .nullable = result.nullable});

@@ -86,6 +86,7 @@ class Refinement {
       const Field& field = *found->second;
       const bool is_leaf = request.kind == ColumnRequest::Kind::kLeaf;
       if (is_leaf) refine_leaf(node, field, request.field);
+      if (request.kind == ColumnRequest::Kind::kList) request.is_large = field.type->id() == TypeId::kLargeList;
       const bool same_storage = is_leaf && request.field.type->equals(*field.type);
       add_metadata(field, same_storage && !request.field.extension_name(), request.field.metadata);
     }

@@ -56,8 +56,17 @@ void append_rows(const RecordBatch& batch, Rows& rows) {
   }
 }
 
-// How text is asked for, and fixed-size binary.
-enum class Form : uint8_t { kOffsets, kViews, kDictionaries };
+// How text is asked for, and fixed-size binary, and lists.
+enum class Form : uint8_t { kOffsets, kLarge, kViews, kDictionaries };
+
+void ask_for_large(std::vector<ColumnRequest>& requests) {
+  for (ColumnRequest& request : requests) {
+    const bool is_text = request.kind == ColumnRequest::Kind::kLeaf && request.field.type->id() == TypeId::kUtf8;
+    if (is_text) request.field.type = primitive(TypeId::kLargeUtf8);
+    request.is_large = request.kind == ColumnRequest::Kind::kList;
+    ask_for_large(request.children);
+  }
+}
 
 void ask_for_views(std::vector<ColumnRequest>& requests) {
   for (ColumnRequest& request : requests) {
@@ -69,6 +78,7 @@ void ask_for_views(std::vector<ColumnRequest>& requests) {
 
 std::vector<ColumnRequest> all_columns(const FileMetadata& metadata, Form form = Form::kOffsets) {
   std::vector<ColumnRequest> requests = request_columns(metadata.schema());
+  if (form == Form::kLarge) ask_for_large(requests);
   if (form == Form::kViews) ask_for_views(requests);
   if (form == Form::kDictionaries) request_dictionaries(requests, metadata, 0, metadata.row_groups().size());
   return requests;
@@ -123,7 +133,7 @@ ReadOptions any_options() {
 RC_GTEST_PROP(NestedReader, GivesBackWhatWasShredded, (uint32_t seed)) {
   const NestedFile file(seed, {.depth = *rc::gen::oneOf(rc::gen::inRange(1, 7), rc::gen::inRange(12, 31))});
   const Rows expected = rows_of(file);
-  for (Form form : {Form::kOffsets, Form::kViews, Form::kDictionaries}) {
+  for (Form form : {Form::kOffsets, Form::kLarge, Form::kViews, Form::kDictionaries}) {
     RC_ASSERT(read_rows(file.bytes, any_options(), form) == expected);
   }
 }
@@ -172,7 +182,7 @@ RC_GTEST_PROP(NestedReader, KeepsWithinItsNeedsAndGoesOnAfterWant, (uint32_t see
   MemoryPool metadata_pool;
   Opened opened = open(file.bytes, metadata_pool);
   ReadOptions options = any_options();
-  options.columns = all_columns(*opened.metadata, *rc::gen::element(Form::kOffsets, Form::kDictionaries));
+  options.columns = all_columns(*opened.metadata, *rc::gen::element(Form::kOffsets, Form::kLarge, Form::kDictionaries));
   uint64_t largest = 0;
   for (size_t row = 0; row < file.rows.size(); ++row) largest = std::max(largest, file.bits(row));
   {
@@ -249,7 +259,8 @@ RC_GTEST_PROP(RowSelections, ReadTheChosenRowsAlone, (uint32_t seed)) {
     }
     first += rows;
   }
-  for (Form form : {Form::kOffsets, Form::kDictionaries}) RC_ASSERT(read_rows(file.bytes, options, form) == expected);
+  for (Form form : {Form::kOffsets, Form::kLarge, Form::kDictionaries})
+    RC_ASSERT(read_rows(file.bytes, options, form) == expected);
 }
 
 TEST(RowSelections, PassOverPagesByTheirHeaders) {

@@ -3,9 +3,21 @@
 #include <utility>
 
 #include "frazil/base/bits.h"
+#include "frazil/base/byte_reader.h"
 #include "frazil/parquet/leaf_values.h"
 
 namespace frazil::parquet {
+
+namespace {
+
+// In place; from the back, where the wide ones are never behind the narrow ones that are still needed.
+void widen(std::byte* offsets, size_t count) {
+  for (size_t i = count; i-- > 0;) {
+    store(offsets + i * sizeof(int64_t), int64_t{load<int32_t>(offsets + i * sizeof(int32_t))});
+  }
+}
+
+}  // namespace
 
 bool Structure::reserve(size_t slots, MemorySource& memory) {
   if (slots <= capacity_) return true;
@@ -13,7 +25,7 @@ bool Structure::reserve(size_t slots, MemorySource& memory) {
       !grow_block(validity_, bytes_for_bits(slots_), bytes_for_bits(slots), memory)) {
     return false;
   }
-  if (is_list_ && !grow_block(offsets_, slots_ * sizeof(int32_t), fixed_bytes(slots), memory)) return false;
+  if (is_list() && !grow_block(offsets_, slots_ * sizeof(int32_t), fixed_bytes(slots), memory)) return false;
   capacity_ = slots;
   return true;
 }
@@ -28,7 +40,7 @@ bool Structure::add_validity(MemorySource& memory) {
 bool Structure::keep_tail(size_t from, MemorySource& memory) {
   const size_t count = slots_ - from;
   if (count == 0) return true;
-  if (is_list_ && tail_offsets_.capacity() == 0) {
+  if (is_list() && tail_offsets_.capacity() == 0) {
     if (!memory.allocate(tail_offsets_, fixed_bytes(count))) return false;
     const int32_t* source = offsets() + from;
     auto* target = tail_offsets_.as<int32_t>();
@@ -58,6 +70,7 @@ std::shared_ptr<Array> Structure::finish(const DataTypePtr& type, size_t slots, 
   }
   if (offsets_.capacity() > 0) {
     offsets()[slots] = static_cast<int32_t>(element_count);
+    if (form_ == Form::kLargeList) widen(offsets_.data(), slots + 1);
     if (slots < capacity_) trim_block(offsets_, fixed_bytes(slots), memory);
     array->buffers[1] = offsets_.freeze(fixed_bytes(slots));
   }

@@ -13,12 +13,13 @@ namespace frazil::parquet {
 
 class Structure {
  public:
-  explicit Structure(bool is_list) : is_list_(is_list) {}
+  enum class Form : uint8_t { kStruct, kList, kLargeList };  // a map is kList
+  explicit Structure(Form form) : form_(form) {}
 
-  bool is_list() const { return is_list_; }
+  bool is_list() const { return form_ != Form::kStruct; }
   // Bits of a slot, validity not counted.
-  size_t slot_bits() const { return is_list_ ? 32 : 0; }
-  size_t fixed_bytes(size_t slots) const { return is_list_ ? (slots + 1) * sizeof(int32_t) : 0; }
+  size_t slot_bits() const { return 8 * offset_bytes(); }
+  size_t fixed_bytes(size_t slots) const { return is_list() ? (slots + 1) * offset_bytes() : 0; }
 
   size_t slots() const { return slots_; }
   // Of what finish() will give: keep_tail() came before it.
@@ -26,7 +27,7 @@ class Structure {
   size_t elements() const { return elements_; }
   // Of the first `slots` slots. A struct has none.
   size_t elements(size_t slots) const {
-    if (slots == slots_ || !is_list_) return elements_;
+    if (slots == slots_ || !is_list()) return elements_;
     return static_cast<size_t>(offsets_.as<int32_t>()[slots]);
   }
 
@@ -39,7 +40,7 @@ class Structure {
   bool has_validity() const { return validity_.capacity() > 0; }
   [[nodiscard]] bool add_validity(MemorySource& memory);
   uint8_t* validity() { return validity_.as<uint8_t>(); }
-  // offsets()[i] is where slot i begins; slots() of them are right.
+  // offsets()[i] is where slot i begins; slots() of them are right. Those of large lists are widened when they are given out.
   int32_t* offsets() { return offsets_.as<int32_t>(); }
   const int32_t* offsets() const { return offsets_.as<int32_t>(); }
   // Slots whose offsets and validity were written at slots() on. Requires that the elements stay below 2^31.
@@ -60,7 +61,12 @@ class Structure {
   }
 
  private:
-  bool is_list_;
+  size_t offset_bytes() const {
+    if (form_ == Form::kStruct) return 0;
+    return form_ == Form::kLargeList ? sizeof(int64_t) : sizeof(int32_t);
+  }
+
+  Form form_;
   size_t capacity_ = 0;
   size_t slots_ = 0;
   size_t null_count_ = 0;

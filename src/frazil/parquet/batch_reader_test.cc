@@ -620,7 +620,6 @@ TEST(BatchReader, SaysWhatItNeedsIfTheBudgetIsTooSmall) {
   }
 }
 
-// A window of 256 KiB: a large chunk is never whole in memory.
 // A dictionary is freed where the last page that refers to it is followed by another, if the counts of pages tell.
 TEST(BatchReader, FreesADictionaryAfterItsLastPage) {
   std::string values;
@@ -651,6 +650,34 @@ TEST(BatchReader, FreesADictionaryAfterItsLastPage) {
   }
 }
 
+// A dictionary lies in the block of its page as long as its row group is read: not in one that larger pages needed before.
+TEST(BatchReader, KeepsADictionaryInABlockOfItsSize) {
+  std::vector<int64_t> distinct(40'000);
+  for (size_t i = 0; i < distinct.size(); ++i) distinct[i] = static_cast<int64_t>(i * i);
+  for (CompressionCodec codec : {CompressionCodec::kUncompressed, CompressionCodec::kSnappy}) {
+    PageSpec large = data_page(plain(std::vector<int64_t>(300'000, 7)), 300'000);
+    PageSpec dictionary = dictionary_page(plain(distinct), 40'000);
+    PageSpec indices = data_page(std::string(1, '\x10') + repeated_run(100, 39'999, 16), 100, Encoding::kRleDictionary);
+    FileBuilder builder({{.name = "a", .type = PhysicalType::kInt64}});
+    builder.codec = static_cast<int>(codec);
+    if (codec != CompressionCodec::kUncompressed) {
+      for (PageSpec* page : {&large, &dictionary, &indices}) compress(*page, codec);
+    }
+    builder.row_group(300'000, {{large}}).row_group(100, {{dictionary, indices}});
+    MemoryPool pool;
+    Opened opened = open(builder.finish(), pool);
+    ReadOptions options = all_columns(*opened.metadata);
+    options.batch_rows = 200'000;  // the page is no batch's alone: it has a block
+    BatchReader reader(opened.file, opened.metadata, options, pool);
+    EXPECT_EQ(reader.next()->row_count(), 200'000);
+    EXPECT_GT(reader.bytes_in_use(), size_t{2} << 20);
+    EXPECT_EQ(reader.next()->row_count(), 100'000);
+    EXPECT_EQ(reader.next()->column(0)->values<int64_t>()[99], int64_t{39'999} * 39'999);
+    EXPECT_LT(reader.bytes_in_use(), size_t{1} << 20) << to_string(codec);
+  }
+}
+
+// A window of 256 KiB: a large chunk is never whole in memory.
 TEST(BatchReader, StreamsALargeChunk) {
   std::vector<PageSpec> pages;
   for (int32_t page = 0; page < 25; ++page) {

@@ -35,14 +35,15 @@ def run(*command):
 
 
 def contents(path):
-    """(schema, [(batch, its metadata)...]) as pyarrow reads them."""
+    """(schema, [(batch, its metadata)...], metadata of a file's footer) as pyarrow reads them."""
     with open(path, "rb") as file:
         is_file = file.read(6) == b"ARROW1"
     if is_file:
         with pa.ipc.open_file(path) as reader:
-            return reader.schema, [reader.get_batch_with_custom_metadata(i) for i in range(reader.num_record_batches)]
+            batches = [reader.get_batch_with_custom_metadata(i) for i in range(reader.num_record_batches)]
+            return reader.schema, batches, reader.metadata or {}
     with pa.ipc.open_stream(path) as reader:
-        return reader.schema, list(reader.iter_batches_with_custom_metadata())
+        return reader.schema, list(reader.iter_batches_with_custom_metadata()), None
 
 
 def is_valid(batch):
@@ -61,12 +62,17 @@ def same_batch(left, right):
 
 
 def pyarrow_difference(original, written):
-    schema, batches = original
-    found_schema, found = contents(written)
+    schema, batches, footer = original
+    try:
+        found_schema, found, found_footer = contents(written)
+    except pa.ArrowException as error:
+        return f"pyarrow does not read it: {str(error).splitlines()[0]}"
     if not schema.equals(found_schema, check_metadata=True):
         return f"pyarrow finds the schema {found_schema.to_string()}"
     if len(batches) != len(found):
         return f"pyarrow finds {len(found)} batches"
+    if footer is not None and found_footer is not None and footer != found_footer:
+        return f"pyarrow finds metadata {found_footer} in the footer, not {footer}"
     for index, ((batch, metadata), (found_batch, found_metadata)) in enumerate(zip(batches, found)):
         if is_valid(batch) and not is_valid(found_batch):
             return f"pyarrow calls batch {index} invalid"
@@ -102,6 +108,26 @@ def check(programs, stated, path, folder):
     return [f"{target}: {text}" for target, text in wrong if text], f"{told}; rewritten {len(outs)} times, read by pyarrow"
 
 
+def check_metadata(rewrite, folder):
+    """What is wrong with metadata of batches and footers, which no gold file has, as texts."""
+    batch = pa.record_batch({"a": [1, 2]}, schema=pa.schema([pa.field("a", pa.int64(), metadata={"of": "a field"})],
+                                                            metadata={"of": "the schema"}))
+    source = folder / "metadata.arrow"
+    wrong = []
+    for maker, more in ((pa.ipc.new_file, {"metadata": {b"of": b"the footer", b"empty": b""}}), (pa.ipc.new_stream, {})):
+        with maker(source, batch.schema, **more) as writer:
+            writer.write_batch(batch, custom_metadata={"of": "a batch", "n": "1"})
+            writer.write_batch(batch)
+            writer.write_batch(batch.slice(1), custom_metadata={"": ""})
+        outs = [folder / f"{index}.arrow" for index in range(len(TARGETS))]
+        good, said = run(rewrite, source, *[f"{target}:{out}" for target, out in zip(TARGETS, outs)])
+        if not good:
+            return [f"not written: {said}"]
+        wrong += [f"{maker.__name__}, {target}: {text}" for target, out in zip(TARGETS, outs)
+                  if (text := pyarrow_difference(contents(source), out))]
+    return wrong
+
+
 def main():
     programs = [os.path.abspath(program) for program in sys.argv[1:3]]
     failures, counts = 0, {}
@@ -114,6 +140,10 @@ def main():
                 wrong, told = check(programs, stated, path, pathlib.Path(folder))
                 print(f"{name}.{kind}: {'; '.join(['FAILED', *wrong]) if wrong else told}", flush=True)
                 failures += bool(wrong)
+        if pa is not None:
+            wrong = check_metadata(programs[1], pathlib.Path(folder))
+            print(f"metadata of batches and footer: {'; '.join(['FAILED', *wrong]) if wrong else 'read by pyarrow'}")
+            failures += bool(wrong)
     if counts != TRIPLES:
         print(f"found {counts} triples, there should be {TRIPLES}")
         failures += 1

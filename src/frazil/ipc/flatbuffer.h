@@ -73,6 +73,7 @@ class FlatTable {
     const size_t at = find(field, sizeof(T));
     return at == 0 ? otherwise : load<T>(bytes_.data + at);
   }
+  bool has(unsigned field) const { return find(field, 0) != 0; }
   bool boolean(unsigned field, bool otherwise) const { return scalar<uint8_t>(field, otherwise ? 1 : 0) != 0; }
   std::optional<FlatTable> table(unsigned field) const;
   std::optional<std::string_view> text(unsigned field) const;

@@ -1,6 +1,7 @@
 #include "frazil/ipc/read_schema.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "frazil/base/error.h"
@@ -112,21 +113,18 @@ class Planner {
 
  private:
   void add_node(BatchPlan& plan, PlannedColumn& column, const DataTypePtr& type, uint8_t level) {
-    // Columns of the same type come together, and types without parameters are one object.
-    if (type.get() != last_type_) {
-      last_part_ = part_of(*type);
-      last_type_ = type.get();
-    }
-    PlannedNode node = last_part_.node;
+    // Types without parameters are one object, and a schema has few of others.
+    Known& known = known_[static_cast<size_t>(type->id())];
+    if (type.get() != known.type) known = {type.get(), part_of(*type)};
+    PlannedNode& node = plan.nodes.emplace_back(known.part.node);
     node.type = &type;
     node.level = level;
     node.child_count = static_cast<uint32_t>(type->children().size());
-    column.node_count += last_part_.takes.node_count;
-    column.buffer_count += last_part_.takes.buffer_count;
-    column.version4_count += last_part_.takes.version4_count;
-    column.view_count += last_part_.takes.view_count;
+    column.node_count += known.part.takes.node_count;
+    column.buffer_count += known.part.takes.buffer_count;
+    column.version4_count += known.part.takes.version4_count;
+    column.view_count += known.part.takes.view_count;
     if (node.layout == Layout::kDictionary) node.dictionary = add_dictionary(type->value_type());
-    plan.nodes.push_back(node);
     if (plan.level_sizes.size() <= level) plan.level_sizes.resize(size_t{level} + 1);
     ++plan.level_sizes[level];
     for (const Field& child : type->children()) add_node(plan, column, child.type, static_cast<uint8_t>(level + 1));
@@ -154,8 +152,12 @@ class Planner {
   ReadSchema& schema_;
   const std::vector<int64_t>& ids_;
   size_t next_id_ = 0;
-  const DataType* last_type_ = nullptr;
-  Part last_part_;
+  // The last type of each id.
+  struct Known {
+    const DataType* type = nullptr;
+    Part part;
+  };
+  std::array<Known, kTypeIdCount> known_;
 };
 
 void want(const ReadSchema& schema, const PlannedNode* first, size_t count, std::vector<bool>& wanted) {

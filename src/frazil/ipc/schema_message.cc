@@ -141,30 +141,15 @@ class FieldDecoder {
     --fields_left_;
     take_text(table.text(field_field::kName), table, field.name);
     field.nullable = table.boolean(field_field::kNullable, false);
-    field.metadata = metadata(table, field_field::kCustomMetadata);
-    const std::optional<FlatTable> encoding = table.table(field_field::kDictionary);
-    if (encoding && dictionary_ids_ != nullptr) {
-      dictionary_ids_->push_back(encoding->scalar<int64_t>(dictionary_encoding_field::kId, 0));
+    if (table.vector(field_field::kCustomMetadata, kOffsetBytes).size() > 0) {
+      field.metadata = metadata(table, field_field::kCustomMetadata);
     }
-    std::vector<Field> children;
-    const FlatVector fields = table.vector(field_field::kChildren, kOffsetBytes);
-    if (fields.size() > 0) decode_all(fields, children, depth + 1);
     const std::optional<FlatTable> type = table.table(field_field::kType);
     if (!type) throw_corrupt(table.offset(), "field '{}' has no type", field.name);
-    try {
-      field.type =
-          data_type(static_cast<TypeTag>(table.scalar<uint8_t>(field_field::kTypeTag, 0)), *type, std::move(children));
-      if (encoding) {
-        const std::optional<FlatTable> index = encoding->table(dictionary_encoding_field::kIndexType);
-        field.type = dictionary(index ? int_type(*index) : primitive(TypeId::kInt32), std::move(field.type),
-                                encoding->boolean(dictionary_encoding_field::kIsOrdered, false));
-      }
-    } catch (CorruptError&) {
-      throw;
-    } catch (const Error& error) {
-      // What Arrow's types forbid is damage here.
-      if (error.kind() != ErrorKind::kInvalidArgument) throw;
-      throw_corrupt(table.offset(), "field '{}': {}", field.name, error.message());
+    const auto tag = static_cast<TypeTag>(table.scalar<uint8_t>(field_field::kTypeTag, 0));
+    const FlatVector children = table.vector(field_field::kChildren, kOffsetBytes);
+    if (children.size() > 0 || table.has(field_field::kDictionary) || !set_plain_type(tag, *type, field.type)) {
+      decode_type(table, tag, *type, children, field, depth);
     }
   }
 
@@ -190,6 +175,31 @@ class FieldDecoder {
     out.assign(*value);
   }
 
+  // Of a field whose type has parameters, or which is nested or encoded.
+  void decode_type(const FlatTable& table, TypeTag tag, const FlatTable& type, const FlatVector& child_tables,
+                   Field& field, int depth) {
+    const std::optional<FlatTable> encoding = table.table(field_field::kDictionary);
+    if (encoding && dictionary_ids_ != nullptr) {
+      dictionary_ids_->push_back(encoding->scalar<int64_t>(dictionary_encoding_field::kId, 0));
+    }
+    std::vector<Field> children;
+    if (child_tables.size() > 0) decode_all(child_tables, children, depth + 1);
+    try {
+      field.type = data_type(tag, type, std::move(children));
+      if (encoding) {
+        const std::optional<FlatTable> index = encoding->table(dictionary_encoding_field::kIndexType);
+        field.type = dictionary(index ? int_type(*index) : primitive(TypeId::kInt32), std::move(field.type),
+                                encoding->boolean(dictionary_encoding_field::kIsOrdered, false));
+      }
+    } catch (CorruptError&) {
+      throw;
+    } catch (const Error& error) {
+      // What Arrow's types forbid is damage here.
+      if (error.kind() != ErrorKind::kInvalidArgument) throw;
+      throw_corrupt(table.offset(), "field '{}': {}", field.name, error.message());
+    }
+  }
+
   static Field only(std::vector<Field> children, const FlatTable& type) {
     if (children.size() != 1) throw_corrupt(type.offset(), "a list of {} elements", children.size());
     return std::move(children[0]);
@@ -208,30 +218,60 @@ class FieldDecoder {
                     : sparse_union(std::move(children), std::move(ids));
   }
 
-  static DataTypePtr data_type(TypeTag tag, const FlatTable& type, std::vector<Field> children) {
+  // A type of which there is one object, so that most fields cost neither a call nor a vector of children. False: another one.
+  static bool set_plain_type(TypeTag tag, const FlatTable& type, DataTypePtr& out) {
     switch (tag) {
       case TypeTag::kNull:
-        return primitive(TypeId::kNull);
+        out = primitive(TypeId::kNull);
+        return true;
       case TypeTag::kInt:
-        return int_type(type);
+        out = int_type(type);
+        return true;
       case TypeTag::kFloatingPoint:
-        return floating_type(type);
+        out = floating_type(type);
+        return true;
       case TypeTag::kBinary:
-        return primitive(TypeId::kBinary);
+        out = primitive(TypeId::kBinary);
+        return true;
       case TypeTag::kUtf8:
-        return primitive(TypeId::kUtf8);
+        out = primitive(TypeId::kUtf8);
+        return true;
       case TypeTag::kBool:
-        return primitive(TypeId::kBool);
+        out = primitive(TypeId::kBool);
+        return true;
+      case TypeTag::kDate:
+        out = primitive(type.scalar<int16_t>(0, 1) == 0 ? TypeId::kDate32 : TypeId::kDate64);
+        return true;
+      case TypeTag::kInterval:
+        out = interval_type(type);
+        return true;
+      case TypeTag::kLargeBinary:
+        out = primitive(TypeId::kLargeBinary);
+        return true;
+      case TypeTag::kLargeUtf8:
+        out = primitive(TypeId::kLargeUtf8);
+        return true;
+      case TypeTag::kBinaryView:
+        out = primitive(TypeId::kBinaryView);
+        return true;
+      case TypeTag::kUtf8View:
+        out = primitive(TypeId::kUtf8View);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  static DataTypePtr data_type(TypeTag tag, const FlatTable& type, std::vector<Field> children) {
+    DataTypePtr plain;
+    if (set_plain_type(tag, type, plain)) return plain;
+    switch (tag) {
       case TypeTag::kDecimal:
         return decimal_type(type);
-      case TypeTag::kDate:
-        return primitive(type.scalar<int16_t>(0, 1) == 0 ? TypeId::kDate32 : TypeId::kDate64);
       case TypeTag::kTime:
         return time_type(type);
       case TypeTag::kTimestamp:
         return timestamp(time_unit(type, 0, 0), std::string(type.text(1).value_or("")));
-      case TypeTag::kInterval:
-        return interval_type(type);
       case TypeTag::kList:
         return list(only(std::move(children), type));
       case TypeTag::kStruct:
@@ -246,23 +286,17 @@ class FieldDecoder {
         return map_of_entries(only(std::move(children), type), type.boolean(0, false));
       case TypeTag::kDuration:
         return duration(time_unit(type, 0, 1));
-      case TypeTag::kLargeBinary:
-        return primitive(TypeId::kLargeBinary);
-      case TypeTag::kLargeUtf8:
-        return primitive(TypeId::kLargeUtf8);
       case TypeTag::kLargeList:
         return list(only(std::move(children), type), TypeId::kLargeList);
       case TypeTag::kRunEndEncoded:
         if (children.size() != 2) throw_corrupt(type.offset(), "a run-end encoding of {} children", children.size());
         return run_end_encoded(std::move(children[0]), std::move(children[1]));
-      case TypeTag::kBinaryView:
-        return primitive(TypeId::kBinaryView);
-      case TypeTag::kUtf8View:
-        return primitive(TypeId::kUtf8View);
       case TypeTag::kListView:
         return list(only(std::move(children), type), TypeId::kListView);
       case TypeTag::kLargeListView:
         return list(only(std::move(children), type), TypeId::kLargeListView);
+      default:
+        break;
     }
     throw_error(ErrorKind::kUnsupported, "an Arrow type of kind {} is not read", static_cast<int>(tag));
   }

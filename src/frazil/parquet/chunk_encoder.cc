@@ -9,6 +9,7 @@
 #include "frazil/base/message.h"
 #include "frazil/columnar/layout.h"
 #include "frazil/parquet/bloom_filter_builder.h"
+#include "frazil/parquet/dictionary_slots.h"
 #include "frazil/parquet/encode_buffer.h"
 #include "frazil/parquet/encode_kernels.h"
 #include "frazil/parquet/encoding_choice.h"
@@ -75,79 +76,11 @@ namespace {
 constexpr size_t kStepRows = 4096;
 constexpr size_t kPageBytesMax = size_t{1} << 30;
 constexpr size_t kValueBytesMax = INT32_MAX - 64;
-constexpr uint32_t kUnmapped = UINT32_MAX;
 constexpr uint32_t kNullEntry = UINT32_MAX - 1;
-
-// Some slots of a piece.
-struct SlotRange {
-  size_t from = 0;
-  size_t count = 0;
-  ValidBits valid;
-};
-
-// The numbers of a dictionary array's entries in our dictionary, found when they are first used. Holds on to the last
-// array's dictionary: slices of one batch share it.
-struct EntryMap {
-  explicit EntryMap(MemoryPool& pool) : numbers(pool) {}
-
-  ArrayPtr dictionary;
-  EncodeBuffer numbers;  // uint32_t
-};
 
 // As FixedValues needs it.
 bool is_aligned(const std::byte* values, size_t width) {
   return (width != 4 && width != 8) || reinterpret_cast<uintptr_t>(values) % width == 0;
-}
-
-template <typename Visit>
-void with_index_type(const Array& array, Visit&& visit) {
-  switch (array.type->index_type()->id()) {
-    case TypeId::kInt8:
-    case TypeId::kUInt8:
-      return visit(array.values<uint8_t>());
-    case TypeId::kInt16:
-    case TypeId::kUInt16:
-      return visit(array.values<uint16_t>());
-    case TypeId::kInt32:
-    case TypeId::kUInt32:
-      return visit(array.values<uint32_t>());
-    default:
-      return visit(array.values<uint64_t>());
-  }
-}
-
-size_t run_of(const uint8_t* values, size_t count) {
-  return encode_kernels().run1(values, count);
-}
-size_t run_of(const uint16_t* values, size_t count) {
-  size_t run = 1;
-  while (run < count && values[run] == values[0]) ++run;
-  return run;
-}
-size_t run_of(const uint32_t* values, size_t count) {
-  return encode_kernels().run4(values, count);
-}
-size_t run_of(const uint64_t* values, size_t count) {
-  return encode_kernels().run8(values, count);
-}
-
-// An index below `size`, whatever its type: negative ones are large as unsigned.
-template <typename Index>
-size_t checked_index(const Index* indices, size_t slot, size_t size) {
-  const auto index = static_cast<size_t>(indices[slot]);
-  if (index >= size) {
-    throw_error(ErrorKind::kInvalidArgument, "dictionary index {} of {} entries", index, size);
-  }
-  return index;
-}
-
-template <typename Visit>
-void for_each_valid(const SlotRange& range, Visit&& visit) {
-  if (range.valid.bits == nullptr) {
-    for (size_t i = 0; i < range.count; ++i) visit(range.from + i);
-  } else {
-    for_each_set_bit(range.valid.bits, range.valid.offset, range.count, [&](size_t i) { visit(range.from + i); });
-  }
 }
 
 }  // namespace
@@ -166,7 +99,7 @@ class ChunkEncoder::Impl {
         values_(pool),
         numbers_(pool),
         levels_(leaf.max_definition, leaf.max_repetition, pool),
-        entry_map_(pool),
+        dictionary_slots_(leaf, pool),
         chunk_bounds_(order_),
         writer_(options_, pool) {
     check_options();
@@ -187,7 +120,7 @@ class ChunkEncoder::Impl {
   int64_t row_count() const { return static_cast<int64_t>(chunk_rows_ + rows_); }
   size_t buffered_bytes() const {
     return writer_.memory_bytes() + values_.capacity() + numbers_.capacity() + levels_.memory_bytes() +
-           entry_map_.numbers.capacity() + (dictionary_ ? dictionary_->memory_bytes() : 0) +
+           dictionary_slots_.memory_bytes() + (dictionary_ ? dictionary_->memory_bytes() : 0) +
            (bloom_ ? bloom_->memory_bytes() : 0);
   }
   size_t encoded_bytes_estimate() const;
@@ -226,10 +159,6 @@ class ChunkEncoder::Impl {
   void append_slots(const Array& array, const LeafSource& source, const SlotRange& range,
                     EncoderScratch::Parts& scratch);
   void append_dictionary_slots(const Array& array, const SlotRange& range);
-  const uint32_t* map_entries(const Array& array, size_t slots);
-  uint32_t map_entry(const Array& array, size_t index);
-  // The bits of slots whose value is there and, in its dictionary, not null. Counts the nulls.
-  ValidBits logical_valid(const Array& array, size_t from, size_t count, EncodeBuffer& bits, size_t& null_count) const;
 
   // ---- Pages ----
   PageView open_values() const {
@@ -283,7 +212,7 @@ class ChunkEncoder::Impl {
   uint32_t dictionary_size_before_ = 0;  // when the open page began
   std::vector<uint32_t> nan_numbers_;    // entries that are NaN
   uint32_t nans_sought_ = 0;             // entries that were looked at
-  EntryMap entry_map_;
+  DictionarySlots dictionary_slots_;
   std::optional<BloomFilterBuilder> bloom_;
   std::optional<GeospatialStatisticsBuilder> geospatial_;
   BoundsBuilder chunk_bounds_;
@@ -401,31 +330,6 @@ void ChunkEncoder::Impl::end_step(EncoderScratch::Parts& scratch) {
   if (mode_ != Mode::kDictionary || dictionary_bytes() <= options_.dictionary_bytes) return;
   const bool is_far_beyond = dictionary_bytes() - options_.dictionary_bytes > options_.page_bytes;
   if (rows_ % kStepRows == 0 || is_far_beyond) leave_dictionary(scratch);
-}
-
-ValidBits ChunkEncoder::Impl::logical_valid(const Array& array, size_t from, size_t count, EncodeBuffer& bits,
-                                            size_t& null_count) const {
-  null_count = 0;
-  const bool has_null_entries = array.dictionary != nullptr && array.dictionary->count_nulls() != 0;
-  if (!has_null_entries && (!array.has_validity() || array.null_count == 0)) return {};
-  const ValidBits own{array.has_validity() ? array.buffers[0].as<uint8_t>() : nullptr,
-                      static_cast<size_t>(array.offset) + from};
-  if (!has_null_entries) {
-    null_count = count - count_set_bits(own.bits, own.offset, count);
-    return null_count == 0 ? ValidBits{} : own;
-  }
-  bits.clear();
-  auto* const target = reinterpret_cast<uint8_t*>(bits.extend(bytes_for_bits(count)));
-  std::memset(target, 0, bytes_for_bits(count));
-  const Array& dictionary = *array.dictionary;
-  with_index_type(array, [&](const auto* indices) {
-    for_each_valid({0, count, own.bits == nullptr ? ValidBits{} : own}, [&](size_t i) {
-      const size_t index = checked_index(indices, from + i, static_cast<size_t>(dictionary.length));
-      if (dictionary.is_valid(static_cast<int64_t>(index))) set_bit(target, i);
-    });
-  });
-  null_count = count - count_set_bits(target, 0, count);
-  return null_count == 0 ? ValidBits{} : ValidBits{target, 0};
 }
 
 void ChunkEncoder::Impl::write_flat(const Array& array, EncoderScratch::Parts& scratch) {
@@ -626,88 +530,17 @@ void ChunkEncoder::Impl::append_slots(const Array& array, const LeafSource& sour
   }
 }
 
-uint32_t ChunkEncoder::Impl::map_entry(const Array& array, size_t index) {
-  const Array& dictionary = *array.dictionary;
-  if (!dictionary.is_valid(static_cast<int64_t>(index))) {
-    throw_error(ErrorKind::kInvalidArgument, "a null in the dictionary where the levels tell of a value");
-  }
-  LeafSource source(*leaf_, dictionary);
-  return dictionary_->number_of(source.value(index));
-}
-
-// For an array of `slots` slots; nullptr if it is not worth the memory.
-const uint32_t* ChunkEncoder::Impl::map_entries(const Array& array, size_t slots) {
-  const auto size = static_cast<size_t>(array.dictionary->length);
-  if (entry_map_.dictionary != array.dictionary) {
-    constexpr size_t kEntriesPerSlot = 8;
-    if (size / kEntriesPerSlot > slots) return nullptr;
-    entry_map_.numbers.clear();
-    if (size > 0) std::memset(entry_map_.numbers.extend(size * sizeof(uint32_t)), 0xFF, size * sizeof(uint32_t));
-    entry_map_.dictionary = array.dictionary;
-  }
-  return entry_map_.numbers.as<uint32_t>();
-}
-
 void ChunkEncoder::Impl::append_dictionary_slots(const Array& array, const SlotRange& range) {
-  const auto size = static_cast<size_t>(array.dictionary->length);
-  if (mode_ != Mode::kDictionary) {
-    LeafSource source(*leaf_, *array.dictionary);
-    with_index_type(array, [&](const auto* indices) {
-      for_each_valid(range, [&](size_t slot) {
-        const size_t index = checked_index(indices, slot, size);
-        if (!array.dictionary->is_valid(static_cast<int64_t>(index))) {
-          throw_error(ErrorKind::kInvalidArgument, "a null in the dictionary where the levels tell of a value");
-        }
-        if (is_bytes_) {
-          values_.append(source.bytes_at(index));
-        } else {
-          const std::string_view value = source.value(index);
-          values_.fixed.append(value.data(), value.size());
-          ++values_.count;
-        }
-      });
-    });
-    return;
+  if (mode_ != Mode::kDictionary) return dictionary_slots_.append_values(array, range, values_);
+  const size_t before = numbers_.size() / sizeof(uint32_t);
+  dictionary_slots_.append_numbers(array, range, *dictionary_, numbers_);
+  const std::span<const uint32_t> numbers = numbers_.items<uint32_t>().subspan(before);
+  if (!is_bytes_ || numbers.empty()) return;
+  size_t run = encode_kernels().run4(numbers.data(), numbers.size());
+  unencoded_bytes_ += static_cast<int64_t>(run * dictionary_->value(numbers[0]).size());
+  for (; run < numbers.size(); ++run) {
+    unencoded_bytes_ += static_cast<int64_t>(dictionary_->value(numbers[run]).size());
   }
-  const uint32_t* const map = map_entries(array, static_cast<size_t>(array.length));
-  const auto number_of = [&](size_t index) {
-    uint32_t number = map != nullptr ? map[index] : kUnmapped;
-    if (number == kUnmapped) {
-      number = map_entry(array, index);
-      if (map != nullptr) entry_map_.numbers.as<uint32_t>()[index] = number;
-    }
-    return number;
-  };
-  auto* const start = reinterpret_cast<uint32_t*>(numbers_.reserve(range.count * sizeof(uint32_t)));
-  uint32_t* target = start;
-  with_index_type(array, [&](const auto* indices) {
-    if (range.valid.bits != nullptr) {
-      for_each_valid(range, [&](size_t slot) { *target++ = number_of(checked_index(indices, slot, size)); });
-      return;
-    }
-    // Runs are found once; elsewhere they are looked for every 16 slots.
-    constexpr size_t kRun = 16;
-    const size_t end = range.from + range.count;
-    for (size_t slot = range.from; slot < end;) {
-      size_t run = run_of(indices + slot, end - slot);
-      if (run >= kRun) {
-        std::fill_n(target, run, number_of(checked_index(indices, slot, size)));
-        target += run;
-        slot += run;
-        continue;
-      }
-      run = std::min(kRun, end - slot);
-      for (size_t i = 0; i < run; ++i) target[i] = number_of(checked_index(indices, slot + i, size));
-      target += run;
-      slot += run;
-    }
-  });
-  const auto count = static_cast<size_t>(target - start);
-  numbers_.advance(count * sizeof(uint32_t));
-  if (!is_bytes_ || count == 0) return;
-  size_t run = encode_kernels().run4(start, count);
-  unencoded_bytes_ += static_cast<int64_t>(run * dictionary_->value(start[0]).size());
-  for (; run < count; ++run) unencoded_bytes_ += static_cast<int64_t>(dictionary_->value(start[run]).size());
 }
 
 // ---- Pages ----
@@ -720,8 +553,7 @@ void ChunkEncoder::Impl::leave_dictionary(EncoderScratch::Parts& scratch) {
   mode_ = Mode::kUndecided;
   is_dictionary_left_ = true;
   numbers_.release();
-  entry_map_.dictionary.reset();
-  entry_map_.numbers.release();
+  dictionary_slots_.release();
 }
 
 // Numbers the values of the page into numbers_ if a dictionary is the cheapest; else chooses direct_encoding_ and leaves
@@ -794,8 +626,7 @@ void ChunkEncoder::Impl::review_given_dictionary(EncoderScratch::Parts& scratch)
   is_dictionary_left_ = true;
   mode_ = Mode::kDirect;
   direct_cost_ = 0;
-  entry_map_.dictionary.reset();
-  entry_map_.numbers.release();
+  dictionary_slots_.release();
 }
 
 // The bounds of the values that the open page's numbers stand for.

@@ -22,6 +22,8 @@
 #include "frazil/parquet/bloom_filter_builder.h"
 #include "frazil/parquet/column_request.h"
 #include "frazil/parquet/file_writer.h"
+#include "frazil/parquet/page_index.h"
+#include "frazil/parquet/page_index_writer.h"
 #include "frazil/parquet/random_columns_test.h"
 #include "frazil/parquet/value_encoder.h"
 
@@ -451,6 +453,40 @@ TEST(ChunkEncoder, KeepsTheBoundsAndRowsOfPages) {
     }
     EXPECT_EQ(end, chunk.byte_size);
     EXPECT_EQ(chunk.sizes.unencoded_byte_array_bytes, 900);
+  }
+}
+
+TEST(ChunkEncoder, CountsLevelsAPageIfAsked) {
+  MemoryPool pool;
+  const ArrayPtr array = make_int64({1, 2, 3, 4});
+  const DataTypePtr type = list(optional_field(array->type));
+  const Column column(optional_field(type));
+  // [1, 2], null | [], [null, 4]: a slot for each element, 3 has none.
+  const std::vector<uint8_t> definition = {3, 3, 0, 1, 2, 3};
+  const std::vector<uint8_t> repetition = {0, 1, 0, 0, 0, 1};
+  for (const bool asked : {false, true}) {
+    ChunkEncoder encoder(column.leaf(), {.page_rows = 2, .page_histograms = asked}, pool);
+    EncoderScratch scratch(pool);
+    encoder.write(
+        {.values = array.get(), .definition_levels = definition, .repetition_levels = repetition, .slot_definition = 2},
+        scratch);
+    const EncodedChunk chunk = encoder.finish(scratch);
+    ASSERT_EQ(chunk.pages.size(), 2u);
+    EXPECT_EQ(chunk.sizes.definition_histogram, (std::vector<int64_t>{1, 1, 1, 3}));
+    EXPECT_EQ(chunk.sizes.repetition_histogram, (std::vector<int64_t>{4, 2}));
+    using Counts = std::vector<int64_t>;
+    EXPECT_EQ(chunk.pages[0].definition_histogram, asked ? (Counts{1, 0, 0, 2}) : Counts());
+    EXPECT_EQ(chunk.pages[0].repetition_histogram, asked ? (Counts{2, 1}) : Counts());
+    EXPECT_EQ(chunk.pages[1].definition_histogram, asked ? (Counts{0, 1, 1, 1}) : Counts());
+    EXPECT_EQ(chunk.pages[1].repetition_histogram, asked ? (Counts{2, 1}) : Counts());
+    // In the column index (parquet.thrift, fields 6 and 7; compact lists of zigzag varints) one page after the other, and
+    // readers pass over them.
+    GrowingBuffer index(pool);
+    write_column_index(index, chunk);
+    const Buffer bytes = index.freeze();
+    EXPECT_EQ(parse_column_index(bytes.span(), 0, 2).null_counts, (std::vector<int64_t>{1, 2}));
+    const std::string lists("\x19\x46\4\2\4\2\x19\x86\2\0\0\4\0\2\2\2\0", 17);
+    EXPECT_EQ(bytes.text().ends_with(lists), asked);
   }
 }
 

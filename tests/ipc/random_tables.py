@@ -276,6 +276,29 @@ def make_batches(rng):
     return schema, batches
 
 
+def polars_type(rng, depth):
+    """A type that Polars has."""
+    shape = rng.randrange(8) if depth > 1 else 0
+    if shape == 6:
+        return pa.large_list(pa.field("item", polars_type(rng, depth - 1)))
+    if shape == 7:
+        return pa.struct([pa.field(f"f{i}", polars_type(rng, depth - 1)) for i in range(rng.randrange(1, 4))])
+    precision = rng.randrange(1, 39)
+    units = ["ms", "us", "ns"]
+    return rng.choice([*number_types(), pa.bool_(), pa.float32(), pa.float64(), pa.string(), pa.large_string(), pa.string_view(),
+                       pa.binary(), pa.large_binary(), pa.binary_view(), pa.date32(), pa.time64("ns"),
+                       pa.timestamp(rng.choice(units), rng.choice([None, "UTC"])), pa.duration(rng.choice(units)),
+                       pa.decimal128(precision, rng.randrange(precision + 1)), pa.dictionary(pa.uint32(), pa.large_string())])
+
+
+def make_polars_table(rng):
+    """Several batches without dictionaries that change."""
+    schema = pa.schema([pa.field(f"c{i}", polars_type(rng, 3)) for i in range(rng.randrange(1, 5))])
+    batches = [pa.RecordBatch.from_arrays([make_array(rng, field.type, rows) for field in schema], schema=schema)
+               for rows in rng.choices([0, 1, 9, 64, 100], k=rng.randrange(1, 4))]
+    return pa.Table.from_batches(batches)
+
+
 # ---- Equality ----
 
 def same(left, right):

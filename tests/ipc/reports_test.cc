@@ -305,8 +305,7 @@ std::string deep_schema(int levels) {
     shape.scalar(field::kTypeTag, static_cast<uint8_t>(is_last ? ipc::TypeTag::kUtf8 : ipc::TypeTag::kList));
     shape.offset(field::kType);
     if (!is_last) shape.offset(field::kChildren);
-    parent = builder.table(shape);
-    builder.point_element(children, 0, parent);
+    parent = builder.element(children, 0, shape);
     builder.point(parent, field::kType, builder.table(ipc::FlatShape()));
   }
   std::string bytes(reinterpret_cast<const char*>(builder.bytes().data()), builder.bytes().size());

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "frazil/base/bits.h"
+#include "frazil/base/byte_reader.h"
 #include "frazil/base/error.h"
 
 namespace frazil::ipc {
@@ -33,9 +34,17 @@ FlatBuilder::Position FlatBuilder::extend(size_t count, size_t alignment, size_t
   return static_cast<Position>(begin);
 }
 
-const FlatBuilder::Layout& FlatBuilder::layout_of(uint32_t fields) {
+const FlatBuilder::Layout& FlatBuilder::layout_of(uint32_t fields, Position from) {
   for (size_t i = 0; i < std::min(layout_count_, kLayoutsKept); ++i) {
-    if (layouts_[i].fields == fields) return layouts_[i];
+    Layout& known = layouts_[i];
+    if (known.fields != fields) continue;
+    if (known.vtable < from) {
+      const auto vtable_bytes = load<uint16_t>(block_.data() + known.vtable);
+      const Position again = extend(vtable_bytes, sizeof(uint16_t));
+      std::memcpy(block_.data() + again, block_.data() + known.vtable, vtable_bytes);
+      known.vtable = again;
+    }
+    return known;
   }
   Layout& layout = layouts_[layout_count_++ % kLayoutsKept];
   layout = {.fields = fields, .table_bytes = sizeof(int32_t)};
@@ -60,7 +69,17 @@ const FlatBuilder::Layout& FlatBuilder::layout_of(uint32_t fields) {
 }
 
 FlatPlace FlatBuilder::table(const FlatShape& shape) {
-  const Layout& layout = layout_of(shape.fields_);
+  return place(shape, static_cast<Position>(size_));
+}
+
+FlatPlace FlatBuilder::element(Position offsets, size_t index, const FlatShape& shape) {
+  const FlatPlace table = place(shape, offsets);
+  put_offset(static_cast<Position>(offsets + sizeof(uint32_t) * (index + 1)), table.position);
+  return table;
+}
+
+FlatPlace FlatBuilder::place(const FlatShape& shape, Position from) {
+  const Layout& layout = layout_of(shape.fields_, from);
   // Behind the offset to the vtable comes the first field: at a multiple of 8 if it is that wide.
   const bool is_wide = shape.fields_ >> 24 != 0;
   const Position position =

@@ -69,10 +69,13 @@ class FlatBuilder {
   void clear();
   std::span<const std::byte> bytes() const { return {block_.data(), size_}; }
 
-  // All throw Error(kUnsupported) past kBytesMax, and MemoryLimitError.
+  // All throw Error(kUnsupported) past kBytesMax, and MemoryLimitError. What leads to a table must be there already.
   FlatPlace table(const FlatShape& shape);
+  // Element `index` of a vector of offsets, which is pointed at it. Elements of one shape share a vtable. It stands behind the
+  // vector, as a table's does behind its parent: planus, and with it Polars, looks for no vtable before what leads to its table.
+  FlatPlace element(Position offsets, size_t index, const FlatShape& shape);
   Position text(std::string_view text);
-  // Zeroed offsets, to be pointed at by point_element().
+  // Zeroed offsets, to be pointed at by element().
   Position offsets(size_t count);
   // What was written in another buffer from a multiple of 8 on, and leads nowhere outside of itself: since offsets are relative, it
   // is the same here. Returns where it begins.
@@ -92,9 +95,6 @@ class FlatBuilder {
     put_offset(table.position + table.slots[field], to);
   }
   void point(const FlatPlace& table, unsigned field, const FlatPlace& to) { point(table, field, to.position); }
-  void point_element(Position offsets, size_t index, const FlatPlace& to) {
-    put_offset(static_cast<Position>(offsets + sizeof(uint32_t) * (index + 1)), to.position);
-  }
 
   // Of a table's scalar that is known only now.
   template <typename T>
@@ -104,16 +104,18 @@ class FlatBuilder {
   }
 
  private:
-  // The tables of one shape are laid out alike and share a vtable. Most tables are like one of those that came last.
+  // The tables of one shape are laid out alike. Most tables are like one of those that came last.
   struct Layout {
     uint32_t fields = 0;
     uint32_t table_bytes = 0;
-    Position vtable = 0;
+    Position vtable = 0;  // the last one
     std::array<uint8_t, FlatShape::kFieldsMax> slots{};
   };
   static constexpr size_t kLayoutsKept = 16;
 
-  const Layout& layout_of(uint32_t fields);
+  // Its vtable stands at `from` or behind it.
+  const Layout& layout_of(uint32_t fields, Position from);
+  FlatPlace place(const FlatShape& shape, Position from);
   // `count` more bytes, zeroed, whose `aligned_at`-th byte stands at a multiple of `alignment`. Returns where they begin.
   Position extend(size_t count, size_t alignment, size_t aligned_at = 0);
   void put_offset(Position at, Position to) {

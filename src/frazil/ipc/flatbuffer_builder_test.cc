@@ -29,8 +29,7 @@ TEST(FlatBuilder, WritesWhatTheCursorReads) {
     const FlatBuilder::Position children = builder.offsets(3);
     builder.point(root, 7, children);
     for (size_t i = 0; i < 3; ++i) {
-      const FlatPlace child = builder.table(FlatShape().scalar<uint32_t>(1, static_cast<uint32_t>(i)));
-      builder.point_element(children, i, child);
+      builder.element(children, i, FlatShape().scalar<uint32_t>(1, static_cast<uint32_t>(i)));
     }
     builder.set<int64_t>(root, 1, 77);
 
@@ -48,13 +47,14 @@ TEST(FlatBuilder, WritesWhatTheCursorReads) {
   }
 }
 
-TEST(FlatBuilder, GivesTablesOfOneShapeOneVtable) {
+TEST(FlatBuilder, GivesElementsOfOneShapeOneVtable) {
   MemoryPool pool;
   FlatBuilder builder(pool);
   builder.clear();
+  const FlatBuilder::Position offsets = builder.offsets(1);
   const auto bytes_of_one = [&](const FlatShape& shape) {
     const size_t before = builder.bytes().size();
-    builder.table(shape);
+    builder.element(offsets, 0, shape);
     return builder.bytes().size() - before;
   };
   const FlatShape shape = FlatShape().offset(0).offset(1);
@@ -64,6 +64,28 @@ TEST(FlatBuilder, GivesTablesOfOneShapeOneVtable) {
   EXPECT_EQ(bytes_of_one(FlatShape().offset(0).offset(1).offset(2)), 12U + 16U);
   for (int i = 0; i < 20; ++i) bytes_of_one(FlatShape().scalar<int8_t>(static_cast<unsigned>(i % 8), 1));
   EXPECT_EQ(bytes_of_one(FlatShape().scalar<int8_t>(3, 5)), 8U);
+}
+
+// Polars reads metadata by planus, which cuts off what is before the vector or table that leads to a table.
+TEST(FlatBuilder, PutsNoVtableBeforeWhatLeadsToItsTable) {
+  MemoryPool pool;
+  FlatBuilder builder(pool);
+  builder.clear();
+  const FlatShape shape = FlatShape().offset(0);
+  const auto vtable_of = [&](const FlatPlace& table) {
+    return static_cast<int64_t>(table.position) - load<int32_t>(builder.bytes().data() + table.position);
+  };
+  FlatPlace parent = builder.table(shape);
+  for (int level = 0; level < 5; ++level) {
+    const FlatPlace child = builder.table(shape);
+    EXPECT_GT(vtable_of(child), parent.position);
+    const FlatBuilder::Position offsets = builder.offsets(2);
+    const FlatPlace first = builder.element(offsets, 0, shape);
+    EXPECT_GT(vtable_of(first), offsets);
+    EXPECT_GT(vtable_of(builder.table(shape)), first.position);
+    EXPECT_GT(vtable_of(builder.element(offsets, 1, shape)), offsets);
+    parent = first;
+  }
 }
 
 TEST(FlatBuilder, PutsNumbersAtMultiplesOfTheirSize) {
@@ -110,8 +132,7 @@ TEST(FlatBuilder, PutsNumbersAtMultiplesOfTheirSize) {
             break;
         }
       }
-      made.place = builder.table(shape);
-      builder.point_element(offsets, i, made.place);
+      made.place = builder.element(offsets, i, shape);
       all.push_back(made);
       builder.text(std::string(random() % 7, 'x'));
       const std::vector<int64_t> numbers(random() % 3, 5);

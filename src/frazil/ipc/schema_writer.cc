@@ -200,12 +200,12 @@ class SchemaWriter {
 
   FlatBuilder::Position add_fields(const std::vector<Field>& fields) {
     const FlatBuilder::Position offsets = builder_.offsets(fields.size());
-    for (size_t i = 0; i < fields.size(); ++i) builder_.point_element(offsets, i, add_field(fields[i]));
+    for (size_t i = 0; i < fields.size(); ++i) add_field(offsets, i, fields[i]);
     return offsets;
   }
 
  private:
-  FlatPlace add_field(const Field& field) {
+  void add_field(FlatBuilder::Position offsets, size_t index, const Field& field) {
     const bool is_encoded = field.type->id() == TypeId::kDictionary;
     const DataType& type = is_encoded ? *field.type->value_type() : *field.type;
     FlatShape shape;
@@ -217,7 +217,7 @@ class SchemaWriter {
         .offset(field_field::kChildren);
     if (is_encoded) shape.offset(field_field::kDictionary);
     if (!field.metadata.empty()) shape.offset(field_field::kCustomMetadata);
-    const FlatPlace place = builder_.table(shape);
+    const FlatPlace place = builder_.element(offsets, index, shape);
     builder_.point(place, field_field::kName, builder_.text(field.name));
     builder_.point(place, field_field::kType, add_type(builder_, type));
     if (is_encoded) builder_.point(place, field_field::kDictionary, add_encoding(*field.type));
@@ -225,7 +225,6 @@ class SchemaWriter {
     if (!field.metadata.empty()) {
       builder_.point(place, field_field::kCustomMetadata, add_metadata(builder_, field.metadata));
     }
-    return place;
   }
 
   FlatPlace add_encoding(const DataType& type) {
@@ -258,8 +257,8 @@ FlatPlace add_schema(FlatBuilder& builder, const Schema& schema) {
 FlatBuilder::Position add_metadata(FlatBuilder& builder, const Metadata& metadata) {
   const FlatBuilder::Position offsets = builder.offsets(metadata.size());
   for (size_t i = 0; i < metadata.size(); ++i) {
-    const FlatPlace pair = builder.table(FlatShape().offset(key_value_field::kKey).offset(key_value_field::kValue));
-    builder.point_element(offsets, i, pair);
+    const FlatShape shape = FlatShape().offset(key_value_field::kKey).offset(key_value_field::kValue);
+    const FlatPlace pair = builder.element(offsets, i, shape);
     builder.point(pair, key_value_field::kKey, builder.text(metadata[i].first));
     builder.point(pair, key_value_field::kValue, builder.text(metadata[i].second));
   }

@@ -144,6 +144,8 @@ bool equals(const RecordBatch& left, const RecordBatch& right, EqualOptions opti
 std::string difference(const RecordBatch& left, const RecordBatch& right, EqualOptions options = {});
 void validate(const RecordBatch& batch);
 void validate_full(const RecordBatch& batch);
+// The same, where the values of dictionaries passed it before: many batches share them.
+void validate_full_but_dictionaries(const RecordBatch& batch);
 
 // A source of batches that is pulled. next() blocks until a batch is there, throws what went wrong, and gives nothing
 // at the end and ever after. Not thread-safe; close() may be called from any thread.

@@ -360,24 +360,19 @@ RecordBatch BatchDecoder::decode(const Message& message, const Body& body) {
     }
   }
   RecordBatch result = RecordBatch::trusted(projection_.schema, row_count, std::move(columns));
-  if (options_.validation == Validation::kFull) validate_full(result);
+  if (options_.validation == Validation::kFull) validate_full_but_dictionaries(result);
   return result;
 }
 
 ArrayPtr BatchDecoder::decode_dictionary(const Message& message, const ReadSchema::Dictionary& dictionary,
                                          const Body& body) {
-  try {
-    const std::optional<FlatTable> table = message.header().table(dictionary_batch_field::kData);
-    if (!table) throw_corrupt(message.base_offset(), "a dictionary without values");
-    const BodyBuffers::Changes changes{pool_, decompressor_, options_.max_decompressed_bytes, codec_of(message, *table),
-                                       whole_->is_big_endian};
-    Batch batch(*this, message, *table, body, changes);
-    batch.make_room(dictionary.plan.level_sizes);
-    return batch.column(dictionary.plan.nodes.data());
-  } catch (Error& error) {
-    error.add_context(frazil::message("reading dictionary {}", dictionary.id));
-    throw;
-  }
+  const std::optional<FlatTable> table = message.header().table(dictionary_batch_field::kData);
+  if (!table) throw_corrupt(message.base_offset(), "a dictionary without values");
+  const BodyBuffers::Changes changes{pool_, decompressor_, options_.max_decompressed_bytes, codec_of(message, *table),
+                                     whole_->is_big_endian};
+  Batch batch(*this, message, *table, body, changes);
+  batch.make_room(dictionary.plan.level_sizes);
+  return batch.column(dictionary.plan.nodes.data());
 }
 
 void BatchDecoder::wanted_ranges(const Message& message, std::vector<ByteRange>& ranges) const {

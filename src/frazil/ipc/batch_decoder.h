@@ -33,6 +33,7 @@ class BatchDecoder {
   // Of the batches.
   const SchemaPtr& schema() const { return projection_.schema; }
   MemoryPool& pool() const { return pool_; }
+  bool is_validating() const { return options_.validation == Validation::kFull; }
 
   // Whether a column that is read needs the dictionary of the message.
   bool wants_dictionary(const Message& message) const;

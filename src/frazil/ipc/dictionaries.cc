@@ -47,7 +47,18 @@ const ArrayPtr& Dictionaries::values(uint32_t number, bool is_unused, BatchDecod
     if (entry.none == nullptr) entry.none = make_null_array(*dictionary.value_type, 0, decoder.pool());
     return entry.none;
   }
-  if (entry.parts.empty()) return entry.values;
+  if (!entry.parts.empty()) {
+    try {
+      join(entry, dictionary, decoder);
+    } catch (Error& error) {
+      error.add_context(message("reading dictionary {}", dictionary.id));
+      throw;
+    }
+  }
+  return entry.values;
+}
+
+void Dictionaries::join(Entry& entry, const ReadSchema::Dictionary& dictionary, BatchDecoder& decoder) {
   std::vector<ArrayPtr> arrays;
   if (entry.values != nullptr) arrays.push_back(entry.values);
   for (const Part& part : entry.parts) {
@@ -55,15 +66,14 @@ const ArrayPtr& Dictionaries::values(uint32_t number, bool is_unused, BatchDecod
     arrays.push_back(decoder.decode_dictionary(
         message, dictionary, {.whole = part.body, .pieces = {}, .is_whole = true, .offset = part.body_offset}));
   }
-  if (arrays.size() > 1) {
-    // Joining them follows their offsets.
+  // Joining them follows their offsets.
+  if (arrays.size() > 1 || decoder.is_validating()) {
     for (size_t i = entry.is_validated ? 1 : 0; i < arrays.size(); ++i) validate_full(*arrays[i]);
-    arrays.front() = concatenate(arrays, decoder.pool());
     entry.is_validated = true;
   }
+  if (arrays.size() > 1) arrays.front() = concatenate(arrays, decoder.pool());
   entry.values = std::move(arrays.front());
   entry.parts.clear();
-  return entry.values;
 }
 
 }  // namespace frazil::ipc

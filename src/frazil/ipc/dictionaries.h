@@ -52,6 +52,9 @@ class Dictionaries {
     ArrayPtr none;
   };
 
+  // Makes values of what came.
+  void join(Entry& entry, const ReadSchema::Dictionary& dictionary, BatchDecoder& decoder);
+
   const ReadSchema& schema_;
   const DictionaryRules rules_;
   std::vector<Entry> entries_;

@@ -448,6 +448,9 @@ TEST(DictionariesOfStreams, AreOfFieldsAndExtendWhatIsThere) {
   EXPECT_THAT(error_of(made(kCodes) + made(texts({"a"}, true))),
               HasSubstr("a delta of dictionary 0, which is not there"));
   EXPECT_THAT(error_of(made(kCodes) + made(texts({"a"})) + made(codes({1}))), HasSubstr("outside the dictionary of 1"));
+  const std::string damaged = made(kCodes) + made(texts({"\xFF"})) + made(codes({0}));
+  EXPECT_THAT(error_of(damaged), HasSubstr("not UTF-8 at byte 0; reading dictionary 0"));
+  EXPECT_EQ(error_of(damaged, {}), "no error");
   // What is joined is looked at, whatever the options say.
   MadeBatch broken = texts({"a", "b"}, true);
   broken.body[4] = 100;

@@ -136,7 +136,7 @@ void add_ipc_convert(Command& ipc) {
       .choice("--to", arguments->format, {"file", "stream"},
               "else by the name of OUT: .arrows, .stream and - are streams")
       .choice("--codec", arguments->codec, {"none", "lz4", "zstd"}, "of buffers, where it pays (none)")
-      .option("--level", arguments->level, "N", "of the codec")
+      .option("--level", arguments->level, "N", "of the codec (1)")
       .choice("--alignment", arguments->alignment, {"8", "64"}, "of buffers, in bytes (8)")
       .choice("--dictionaries", arguments->dictionaries, {"replace", "delta", "unify"},
               "what becomes of those that change: replace (streams), unify (files)")

@@ -11,10 +11,12 @@ class BatchWriter {
  public:
   virtual ~BatchWriter() = default;
   virtual const SchemaPtr& schema() const = 0;
-  // The batch is borrowed for the call and must be valid by validate(): of what it does not check, offsets of sliced arrays,
-  // views, list views, dense unions and indices that are changed are checked where they are followed (CorruptError). `metadata`
-  // is the message's own. Throws Error(kInvalidArgument) for a batch of another schema (metadata aside),
-  // Error(kUnsupported) for what the format or the options cannot have, MemoryLimitError, and what the sink throws.
+  // The batch is borrowed for the call, dictionaries longer: until they are replaced. It must be valid by validate(), and its
+  // dictionaries by validate_full() where they are other arrays than those of the batch before: they are compared. Values that
+  // lead somewhere are checked where they are followed (CorruptError): views, list views, dense unions and run ends of slices,
+  // and indices that are changed. `metadata` is the message's own. Throws Error(kInvalidArgument) for a batch of another schema
+  // (metadata aside), Error(kUnsupported) for what the format or the options cannot have, MemoryLimitError, and what the sink
+  // throws.
   virtual void write(const RecordBatch& batch, const Metadata& metadata) = 0;
   void write(const RecordBatch& batch) { write(batch, Metadata{}); }
   // The end of stream, the footer, and the sink's finish(). Without it a file is not published.

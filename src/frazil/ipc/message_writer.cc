@@ -24,7 +24,7 @@ const WriteOptions& checked(const WriteOptions& options) {
   if (options.codec != Codec::kNone && options.codec != Codec::kLz4Frame && options.codec != Codec::kZstd) {
     throw_error(ErrorKind::kInvalidArgument, "Arrow IPC has the codecs lz4 and zstd, not {}", to_string(options.codec));
   }
-  if (options.level) check_compression_level(options.codec, *options.level);
+  if (options.codec != Codec::kNone) check_compression_level(options.codec, options.level);
   if (!(options.min_space_savings >= 0 && options.min_space_savings <= 1)) {
     throw_error(ErrorKind::kInvalidArgument, "a share of space to save is 0 to 1, not {}", options.min_space_savings);
   }

@@ -45,9 +45,14 @@ IpcContents contents_of(BatchStream& stream) {
 }
 
 void take_batches(ipc::PushDecoder& decoder, IpcContents& contents) {
-  while (std::optional<RecordBatch> batch = decoder.next()) {
-    contents.batches.push_back(std::move(*batch));
-    contents.batch_metadata.push_back(decoder.custom_metadata());
+  try {
+    while (std::optional<RecordBatch> batch = decoder.next()) {
+      contents.batches.push_back(std::move(*batch));
+      contents.batch_metadata.push_back(decoder.custom_metadata());
+    }
+  } catch (...) {
+    contents.schema = decoder.schema();
+    throw;
   }
   contents.schema = decoder.schema();
 }

@@ -32,7 +32,7 @@ IpcContents contents_of(ipc::FileReader& reader);
 IpcContents contents_of(ipc::StreamReader& reader);
 // Metadata of files and batches do not come through here.
 IpcContents contents_of(BatchStream& stream);
-// Adds the batches that the decoder has by now; the schema too, once it is known.
+// Adds the batches that the decoder has by now, or has before it throws; the schema too, once it is known.
 void take_batches(ipc::PushDecoder& decoder, IpcContents& contents);
 
 // All batches with their metadata, and finish().

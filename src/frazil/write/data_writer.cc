@@ -14,13 +14,13 @@
 #include "frazil/manifest/data_file.h"
 #include "frazil/parquet/chunk_encoder.h"
 #include "frazil/parquet/shred.h"
-#include "frazil/parquet/writer_options.h"
 #include "frazil/runtime/context.h"
 #include "frazil/runtime/task_group.h"
 #include "frazil/spec/arrow_schema.h"
 #include "frazil/spec/table_properties.h"
 #include "frazil/write/data_paths.h"
 #include "frazil/write/deferred_file.h"
+#include "frazil/write/file_layout.h"
 #include "frazil/write/metrics_config.h"
 #include "frazil/write/parallel.h"
 #include "frazil/write/partition_files.h"
@@ -28,7 +28,6 @@
 #include "frazil/write/sort_rows.h"
 #include "frazil/write/staged_batch.h"
 #include "frazil/write/stager.h"
-#include "frazil/write/stored_fields.h"
 
 namespace frazil::write {
 
@@ -50,14 +49,6 @@ constexpr size_t kGroupBytesEnough = size_t{4} << 20;
 constexpr size_t kSmallChunkBytes = size_t{2} << 10;
 // Files begin with this much in memory.
 constexpr size_t kFileMemoryMax = size_t{1} << 20;
-
-std::string ascii_lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
 
 uint64_t target_file_bytes(const spec::TableMetadata& metadata, const WriteOptions& options) {
   if (options.target_file_bytes) return std::max<uint64_t>(*options.target_file_bytes, 1);
@@ -112,18 +103,16 @@ class DataWriter::Impl {
         stager_(context, *metadata_, {.fill_missing_columns = options_.fill_missing_columns}, pool_),
         paths_(*metadata_, options_.task_id, operation_id()),
         metrics_(MetricsConfig::from_properties(metadata_->properties, *schema_, metadata_->default_sort_order())),
+        layout_(*metadata_, metrics_),
         is_sorted_(options_.sort && !metadata_->default_sort_order().is_unsorted()),
         buffer_bytes_(options_.buffer_bytes != 0 ? options_.buffer_bytes
                                                  : std::min(kBufferBytesMax, pool_.available_bytes() / 4)) {
-    check_format();
-    check_distribution();
     if (is_sorted_) sorter_.emplace(metadata_->default_sort_order(), *schema_);
-    make_plan();
     deferred_.files = files_.get();
     deferred_.pool = &pool_;
     deferred_.open_max = std::max<size_t>(options_.open_files_max, 1);
     deferred_.file_bytes_max = kFileMemoryMax;
-    factory_.emplace(deferred_, paths_, *schema_, metrics_, plan_,
+    factory_.emplace(deferred_, paths_, *schema_, metrics_, layout_.plan(),
                      FileFactory::Options{.target_file_bytes = target_file_bytes(*metadata_, options_),
                                           .publish = {.sync = options_.sync},
                                           .spec_id = metadata_->default_spec().spec_id,
@@ -203,53 +192,8 @@ class DataWriter::Impl {
     throw_error(ErrorKind::kInvalidArgument, "the writer is {}", state_ == State::kAborted ? "aborted" : "finished");
   }
 
-  void check_format() const {
-    const std::optional<std::string_view> format = metadata_->property("write.format.default");
-    if (const std::string lower = ascii_lower(format.value_or("parquet")); lower != "parquet") {
-      throw_error(ErrorKind::kUnsupported, "the table wants its data as {}; Frazil writes Parquet alone", *format);
-    }
-  }
-
-  // In every mode all rows of a partition go to its files, wherever they come from: there is nothing to shuffle.
-  void check_distribution() const {
-    const std::string mode = ascii_lower(metadata_->property("write.distribution-mode").value_or("none"));
-    if (mode == "none" || mode == "hash" || mode == "range") return;
-    throw_error(ErrorKind::kInvalidArgument, "property 'write.distribution-mode' is '{}': none, hash or range", mode);
-  }
-
   std::string operation_id() {
     return options_.operation_id.empty() ? to_string(context_.random().uuid_v4()) : options_.operation_id;
-  }
-
-  void make_plan() {
-    std::vector<Field> fields;
-    for (size_t i = 0; i < schema_->fields().size(); ++i) {
-      const spec::NestedField& field = schema_->fields()[i];
-      if (field.type->kind() == spec::TypeKind::kUnknown) continue;  // not stored
-      spec::NestedField stored = field;
-      stored.type = stored_type(field.type);
-      fields.push_back(spec::to_arrow_field(stored));
-      file_columns_.push_back(i);
-      stored_types_.push_back(stored.type == field.type ? nullptr : fields.back().type);
-    }
-    parquet::WriterOptions options = parquet::options_from_properties(metadata_->properties);
-    keep_bounds(*schema_->as_struct(), options);
-    plan_ = std::make_shared<const parquet::WritePlan>(frazil::Schema::make(std::move(fields)), std::move(options));
-  }
-
-  // Statistics are long enough for the bounds that manifests are to have.
-  void keep_bounds(const spec::Type& type, parquet::WriterOptions& options) const {
-    for (const spec::NestedField& field : type.fields()) {
-      keep_bounds(*field.type, options);
-      const spec::TypeKind kind = field.type->kind();
-      if (kind != spec::TypeKind::kString && kind != spec::TypeKind::kBinary) continue;
-      const size_t length = metrics_.mode(field.id).bound_bytes();
-      if (length <= options.columns.statistics_length) continue;
-      parquet::ColumnOptions& column = options.overrides.emplace_back();
-      column.path = schema_->full_name(field.id);
-      column.may_be_absent = true;
-      column.statistics_length = length;
-    }
   }
 
   // ---- Staging
@@ -275,7 +219,7 @@ class DataWriter::Impl {
 
   // Whether chunks of so many partitions, all columns at once, would take too much of the buffer.
   bool has_many_chunks(size_t partition_count) const {
-    return partition_count * plan_->leaves().size() > buffer_bytes_ / kSmallChunkBytes;
+    return partition_count * layout_.plan()->leaves().size() > buffer_bytes_ / kSmallChunkBytes;
   }
 
   // Of a batch in parts the distributed columns are small, and their memory is used again. But each partition should
@@ -376,7 +320,7 @@ class DataWriter::Impl {
     partition.segments.clear();
     bool is_open = has_open_group(partition);
     for (int64_t begin = 0; begin < partition.staged_rows;) {
-      if (!is_open) partition.groups.push_back(std::make_unique<RowGroup>(plan_->leaves().size()));
+      if (!is_open) partition.groups.push_back(std::make_unique<RowGroup>(layout_.plan()->leaves().size()));
       RowGroup& group = *partition.groups.back();
       // A group that is full by now (rows may be larger than they were) ends with one more row.
       const int64_t room = std::max<int64_t>(rows_max - group.row_count, 1);
@@ -396,7 +340,7 @@ class DataWriter::Impl {
     const uint64_t target = factory_->options().target_file_bytes;
     // A plain byte becomes a quarter of one, if it comes to that.
     const uint64_t by_target = std::max<uint64_t>(target / row_size, 1) * 4;
-    return static_cast<int64_t>(std::min(static_cast<uint64_t>(plan_->options().row_group_rows), by_target));
+    return static_cast<int64_t>(std::min(static_cast<uint64_t>(layout_.plan()->options().row_group_rows), by_target));
   }
 
   void distribute(std::vector<uint32_t>& order, size_t wanted_count, bool is_last) {
@@ -413,7 +357,7 @@ class DataWriter::Impl {
     if (is_sorted_) {
       distribute_sorted(order, wanted, held, is_parallel);
     } else {
-      const bool is_tight = wanted_count * plan_->leaves().size() * kOpenEncoderBytes > buffer_bytes_ / 2;
+      const bool is_tight = wanted_count * layout_.plan()->leaves().size() * kOpenEncoderBytes > buffer_bytes_ / 2;
       for (uint32_t p : wanted) {
         Partition& partition = *partitions_[p];
         // Of few rows an open row group would cost more than it holds.
@@ -421,7 +365,7 @@ class DataWriter::Impl {
         const bool keep_open = !is_last && (has_open_group(partition) || bytes >= kEncodeBytesMin) &&
                                !(is_tight && bytes >= kGroupBytesEnough);
         cut(partition, keep_open);
-        partition.columns_left = file_columns_.size();
+        partition.columns_left = layout_.column_count();
       }
       const bool is_sliced = held.row_count == 0 && std::all_of(staged_.begin(), staged_.end(),
                                                                 [](const StagedBatch& b) { return b.is_runs(); });
@@ -485,11 +429,11 @@ class DataWriter::Impl {
   };
 
   std::vector<size_t> columns_by_size() const {
-    std::vector<size_t> sizes(file_columns_.size(), 0);
-    std::vector<size_t> places(file_columns_.size());
+    std::vector<size_t> sizes(layout_.column_count(), 0);
+    std::vector<size_t> places(layout_.column_count());
     for (size_t i = 0; i < places.size(); ++i) {
       places[i] = i;
-      for (const StagedBatch& batch : staged_) sizes[i] += row_bytes(*batch.columns[file_columns_[i]]);
+      for (const StagedBatch& batch : staged_) sizes[i] += row_bytes(*batch.columns[layout_.column(i)]);
     }
     std::sort(places.begin(), places.end(),
               [&](size_t a, size_t b) { return sizes[a] != sizes[b] ? sizes[a] > sizes[b] : a < b; });
@@ -498,7 +442,8 @@ class DataWriter::Impl {
 
   // The positions that nested columns are gathered by; empty if there are none.
   Buffer positions_if_nested(const Placement& placement) {
-    for (size_t column : file_columns_) {
+    for (size_t place = 0; place < layout_.column_count(); ++place) {
+      const size_t column = layout_.column(place);
       if (is_gathered(*staged_.front().columns[column]->type)) return gather_positions(staged_, placement, pool_);
     }
     return {};
@@ -534,7 +479,7 @@ class DataWriter::Impl {
         for (size_t next = columns_begun++; next < places.size(); next = columns_begun++) {
           auto work = std::make_shared<ColumnWork>();
           work->place = places[next];
-          const size_t column = file_columns_[work->place];
+          const size_t column = layout_.column(work->place);
           std::array<ArrayPtr, 2> arrays = scatter(
               staged_, column, placement, {positions.as<uint32_t>(), positions.size() / sizeof(uint32_t)}, pool_);
           work->rows = std::move(arrays[0]);
@@ -557,18 +502,18 @@ class DataWriter::Impl {
   void encode_by_partition(const std::vector<uint32_t>& order, std::span<const uint32_t> wanted, bool is_last,
                            StagedBatch& held, bool is_parallel) {
     const Placement placement = place(order, wanted.size());
-    std::vector<ArrayPtr> columns(file_columns_.size());
+    std::vector<ArrayPtr> columns(layout_.column_count());
     size_t bytes = 0;
     {
       const Buffer positions = positions_if_nested(placement);
       Tasks tasks(context_, is_parallel);
-      for (size_t i = 0; i < file_columns_.size(); ++i) {
+      for (size_t i = 0; i < layout_.column_count(); ++i) {
         tasks.run([&, i] {
           std::array<ArrayPtr, 2> arrays =
-              scatter(staged_, file_columns_[i], placement,
+              scatter(staged_, layout_.column(i), placement,
                       {positions.as<uint32_t>(), positions.size() / sizeof(uint32_t)}, pool_);
           columns[i] = std::move(arrays[0]);
-          held.columns[file_columns_[i]] = std::move(arrays[1]);
+          held.columns[layout_.column(i)] = std::move(arrays[1]);
         });
       }
       tasks.wait();
@@ -646,7 +591,7 @@ class DataWriter::Impl {
             for (const Segment& segment : partitions_[p]->segments) {
               for (int64_t left = segment.count; left > 0;) {
                 const int64_t count = std::min(left, run->second.count - taken);
-                Array piece = *run->first->columns[file_columns_[place]];
+                Array piece = *run->first->columns[layout_.column(place)];
                 if (piece.null_count != 0) piece.null_count = kUnknownNullCount;
                 piece.offset += run->second.begin + taken;
                 piece.length = count;
@@ -668,23 +613,18 @@ class DataWriter::Impl {
     tasks.wait();
   }
 
-  // What the file has of a piece of a column.
-  ArrayPtr stored(size_t place, const Array& piece) const {
-    return stored_array(piece, *schema_->fields()[file_columns_[place]].type, stored_types_[place]);
-  }
-
   void encode_piece(size_t place, const Array& piece, const Segment& segment, Worker& worker) {
-    const ArrayPtr cut = stored_types_[place] == nullptr ? nullptr : stored(place, piece);
-    worker.shredder.shred(place, cut == nullptr ? piece : *cut, [&](size_t leaf, const parquet::LeafPiece& values) {
+    ArrayPtr cut;
+    worker.shredder.shred(place, layout_.stored(place, piece, cut), [&](size_t leaf, const parquet::LeafPiece& values) {
       std::optional<parquet::ChunkEncoder>& encoder = segment.group->encoders[leaf];
-      if (!encoder) encoder.emplace(plan_->leaves()[leaf], plan_->chunk_options()[leaf], pool_);
+      if (!encoder) encoder.emplace(layout_.plan()->leaves()[leaf], layout_.plan()->chunk_options()[leaf], pool_);
       encoder->write(values, worker.scratch);
     });
   }
 
   // The column's part of the segment is encoded: the row group ends with it, or waits for more.
   void end_segment(size_t place, const Segment& segment, Worker& worker) {
-    const parquet::SchemaNode& node = plan_->schema().column_node(place);
+    const parquet::SchemaNode& node = layout_.plan()->schema().column_node(place);
     for (size_t leaf = node.first_leaf; leaf < node.first_leaf + node.leaf_count; ++leaf) {
       if (segment.ends_group) {
         end_leaf(*segment.group, leaf, worker);
@@ -743,10 +683,11 @@ class DataWriter::Impl {
         rows = sorter_->sort(rows, pool_);
         std::vector<ArrayPtr> columns_of_file;
         std::vector<Field> fields;
-        for (size_t i = 0; i < file_columns_.size(); ++i) {
-          const ArrayPtr& column = rows[file_columns_[i]];
-          columns_of_file.push_back(stored_types_[i] == nullptr ? column : stored(i, *column));
-          fields.push_back(plan_->schema().arrow_schema()->field(i));
+        for (size_t i = 0; i < layout_.column_count(); ++i) {
+          ArrayPtr cut;
+          const ArrayPtr& column = rows[layout_.column(i)];
+          columns_of_file.push_back(&layout_.stored(i, *column, cut) == column.get() ? column : std::move(cut));
+          fields.push_back(layout_.plan()->schema().arrow_schema()->field(i));
           fields.back().type = columns_of_file.back()->type;
         }
         write_sorted(*partitions_[p], RecordBatch(frazil::Schema::make(std::move(fields)), partitions_[p]->staged_rows,
@@ -819,7 +760,7 @@ class DataWriter::Impl {
       if (partitions_[p] == nullptr || !has_open_group(*partitions_[p])) continue;
       const RowGroup& group = *partitions_[p]->groups.back();
       const size_t bytes = estimate(group);
-      if (bytes >= plan_->options().row_group_bytes ||
+      if (bytes >= layout_.plan()->options().row_group_bytes ||
           partitions_[p]->files.file_bytes() + bytes >= factory_->options().target_file_bytes) {
         full.push_back(p);
       } else {
@@ -878,7 +819,7 @@ class DataWriter::Impl {
         workers_.pop_back();
       }
     }
-    if (worker == nullptr) worker = std::make_unique<Worker>(plan_->schema(), pool_);
+    if (worker == nullptr) worker = std::make_unique<Worker>(layout_.plan()->schema(), pool_);
     work(*worker);  // after an exception nobody needs the worker
     const MutexLock lock(mutex_);
     workers_.push_back(std::move(worker));
@@ -893,12 +834,10 @@ class DataWriter::Impl {
   Stager stager_;
   DataPaths paths_;
   MetricsConfig metrics_;
+  const FileLayout layout_;
   const bool is_sorted_;
   const size_t buffer_bytes_;
   std::optional<RowSorter> sorter_;
-  std::vector<size_t> file_columns_;       // of the plan's columns, their place in the schema
-  std::vector<DataTypePtr> stored_types_;  // of the plan's columns; nullptr: the table's
-  parquet::WritePlanPtr plan_;
   DeferredFiles deferred_;
   std::optional<FileFactory> factory_;
 

@@ -1,0 +1,79 @@
+#include "frazil/write/file_layout.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "frazil/base/error.h"
+#include "frazil/spec/arrow_schema.h"
+#include "frazil/write/stored_fields.h"
+
+namespace frazil::write {
+
+namespace {
+
+std::string ascii_lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
+void check_format(const spec::TableMetadata& metadata) {
+  const std::optional<std::string_view> format = metadata.property("write.format.default");
+  if (ascii_lower(format.value_or("parquet")) == "parquet") return;
+  throw_error(ErrorKind::kUnsupported, "the table wants its data as {}; Frazil writes Parquet alone", *format);
+}
+
+// In every mode all rows of a partition go to its files, wherever they come from: there is nothing to shuffle.
+void check_distribution(const spec::TableMetadata& metadata) {
+  const std::string mode = ascii_lower(metadata.property("write.distribution-mode").value_or("none"));
+  if (mode == "none" || mode == "hash" || mode == "range") return;
+  throw_error(ErrorKind::kInvalidArgument, "property 'write.distribution-mode' is '{}': none, hash or range", mode);
+}
+
+}  // namespace
+
+FileLayout::FileLayout(const spec::TableMetadata& metadata, const MetricsConfig& metrics)
+    : schema_(metadata.current_schema()) {
+  check_format(metadata);
+  check_distribution(metadata);
+  std::vector<Field> fields;
+  for (size_t i = 0; i < schema_->fields().size(); ++i) {
+    const spec::NestedField& field = schema_->fields()[i];
+    if (field.type->kind() == spec::TypeKind::kUnknown) continue;  // not stored
+    spec::NestedField stored = field;
+    stored.type = stored_type(field.type);
+    fields.push_back(spec::to_arrow_field(stored));
+    columns_.push_back(i);
+    stored_types_.push_back(stored.type == field.type ? nullptr : fields.back().type);
+  }
+  parquet::WriterOptions options = parquet::options_from_properties(metadata.properties);
+  keep_bounds(*schema_->as_struct(), metrics, options);
+  plan_ = std::make_shared<const parquet::WritePlan>(frazil::Schema::make(std::move(fields)), std::move(options));
+}
+
+void FileLayout::keep_bounds(const spec::Type& type, const MetricsConfig& metrics,
+                             parquet::WriterOptions& options) const {
+  for (const spec::NestedField& field : type.fields()) {
+    keep_bounds(*field.type, metrics, options);
+    const spec::TypeKind kind = field.type->kind();
+    if (kind != spec::TypeKind::kString && kind != spec::TypeKind::kBinary) continue;
+    const size_t length = metrics.mode(field.id).bound_bytes();
+    if (length <= options.columns.statistics_length) continue;
+    parquet::ColumnOptions& column = options.overrides.emplace_back();
+    column.path = schema_->full_name(field.id);
+    column.may_be_absent = true;
+    column.statistics_length = length;
+  }
+}
+
+const Array& FileLayout::stored(size_t place, const Array& array, ArrayPtr& cut) const {
+  if (stored_types_[place] == nullptr) return array;
+  cut = stored_array(array, *schema_->fields()[columns_[place]].type, stored_types_[place]);
+  return *cut;
+}
+
+}  // namespace frazil::write

@@ -13,6 +13,19 @@ ThriftType checked_type(ByteReader& bytes, uint8_t nibble) {
   return static_cast<ThriftType>(nibble);
 }
 
+// Passes over what most fields and elements are, without a call. False, and nothing passed, for other types.
+inline bool skip_plain(ByteReader& bytes, ThriftType type) {
+  if (type >= ThriftType::kI16 && type <= ThriftType::kI64) {
+    bytes.read_varint("integer");
+    return true;
+  }
+  if (type == ThriftType::kBinary) {
+    bytes.skip(bytes.read_varint("length"), "string");
+    return true;
+  }
+  return false;
+}
+
 bool is_bool(ThriftType type) {
   return type == ThriftType::kTrue || type == ThriftType::kFalse;
 }
@@ -51,6 +64,7 @@ bool ThriftReader::read_list_bool() {
 
 void ThriftReader::skip(ThriftType type, int depth) {
   if (depth > kMaxThriftDepth) throw_corrupt(bytes_.offset(), "thrift: nested more than {} levels", kMaxThriftDepth);
+  if (skip_plain(bytes_, type)) return;
   switch (type) {
     case ThriftType::kTrue:
     case ThriftType::kFalse:
@@ -58,26 +72,19 @@ void ThriftReader::skip(ThriftType type, int depth) {
     case ThriftType::kByte:
       bytes_.skip(1, "byte");
       return;
-    case ThriftType::kI16:
-    case ThriftType::kI32:
-    case ThriftType::kI64:
-      bytes_.read_varint("integer");
-      return;
     case ThriftType::kDouble:
       bytes_.skip(8, "double");
       return;
     case ThriftType::kUuid:
       bytes_.skip(16, "uuid");
       return;
-    case ThriftType::kBinary:
-      bytes_.skip(bytes_.read_varint("length"), "string");
-      return;
     case ThriftType::kStruct: {
       for (;;) {
         const auto header = bytes_.read<uint8_t>("field header");
         if (header == 0) return;
         if (header >> 4 == 0) bytes_.read_varint("field id");
-        skip(checked_type(bytes_, header & 15), depth + 1);
+        const ThriftType field = checked_type(bytes_, header & 15);
+        if (!skip_plain(bytes_, field)) skip(field, depth + 1);
       }
     }
     case ThriftType::kList:
@@ -94,7 +101,9 @@ void ThriftReader::skip(ThriftType type, int depth) {
         bytes_.skip(size, "booleans");
         return;
       }
-      for (uint64_t i = 0; i < size; ++i) skip(element, depth + 1);
+      for (uint64_t i = 0; i < size; ++i) {
+        if (!skip_plain(bytes_, element)) skip(element, depth + 1);
+      }
       return;
     }
     case ThriftType::kMap: {
@@ -117,7 +126,7 @@ void ThriftReader::skip(ThriftType type, int depth) {
       }
       return;
     }
-    case ThriftType::kStop:
+    default:
       break;
   }
   throw_corrupt(bytes_.offset(), "thrift: unknown type {}", static_cast<unsigned>(type));
@@ -130,10 +139,8 @@ ThriftFields::ThriftFields(ThriftReader& reader) : reader_(reader) {
   ++reader.depth_;
 }
 
-bool ThriftFields::next() {
+bool ThriftFields::read_rare_header(uint8_t header) {
   ByteReader& bytes = reader_.bytes_;
-  const auto header = bytes.read<uint8_t>("field header");
-  if (header == 0) return false;
   type_ = checked_type(bytes, header & 15);
   if (const int delta = header >> 4; delta != 0) {
     id_ += delta;

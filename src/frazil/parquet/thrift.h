@@ -82,7 +82,18 @@ class ThriftFields {
   ThriftFields(const ThriftFields&) = delete;
   ThriftFields& operator=(const ThriftFields&) = delete;
 
-  bool next();
+  bool next() {
+    const auto header = reader_.bytes_.read<uint8_t>("field header");
+    const int delta = header >> 4;
+    const int type = header & 15;
+    // Nearly all fields: a step from the id before, a known type, an id of 16 bits.
+    if (delta != 0 && type != 0 && type <= static_cast<int>(ThriftType::kUuid) && id_ < kPlainIdMax) {
+      id_ += delta;
+      type_ = static_cast<ThriftType>(type);
+      return true;
+    }
+    return header != 0 && read_rare_header(header);
+  }
   int32_t id() const noexcept { return id_; }
   ThriftType type() const noexcept { return type_; }
 
@@ -109,6 +120,9 @@ class ThriftFields {
   std::span<const std::byte> slice();
 
  private:
+  static constexpr int32_t kPlainIdMax = INT16_MAX - 15;
+
+  bool read_rare_header(uint8_t header);
   void expect(ThriftType type) const {
     if (type_ != type) throw_type(type);
   }

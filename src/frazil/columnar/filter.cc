@@ -35,8 +35,10 @@ class Choice {
     for (size_t start = 0; start < static_cast<size_t>(length); start += 64) {
       const uint64_t word =
           load_bits(bits, bit_offset + start, std::min<size_t>(static_cast<size_t>(length) - start, 64));
-      count_ += std::popcount(word);
-      run_count_ += std::popcount(word & ~(word << 1 | before));
+      if (word != 0) {
+        count_ += std::popcount(word);
+        run_count_ += std::popcount(word & ~(word << 1 | before));
+      }
       before = word >> 63;
     }
   }

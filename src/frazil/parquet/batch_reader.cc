@@ -291,8 +291,9 @@ class BatchReader::Impl {
     return complete;
   }
 
-  // Bytes of values of these columns in so many rows, as the footer tells.
+  // Bytes of values of these columns in so many rows, as the footer tells; only lanes want to know.
   double value_bytes(std::span<const size_t> tasks, size_t rows) const {
+    if (!lanes_.several()) return 0;
     const RowGroup& group = metadata_->row_groups()[group_];
     double bytes = 0;
     for (size_t task : tasks) bytes += static_cast<double>(group.columns[leaves_[task]].total_uncompressed_size);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -605,6 +606,61 @@ RC_GTEST_PROP(BatchReader, KeepsWithinItsNeedsAndGoesOnAfterWant, ()) {
   }
   RC_ASSERT(rows == generated.rows);
   RC_ASSERT(generated.rows.empty() || wants > 0);
+}
+
+// Reads with exactly what the needs say, whether or not a batch is dropped before the next one. Returns the rows.
+size_t read_within_needs(const std::string& bytes, ReadOptions options) {
+  MemoryPool metadata_pool;
+  Opened opened = open(bytes, metadata_pool);
+  options.columns = all_columns(*opened.metadata).columns;
+  MemoryPool pool;
+  const BatchReader::MemoryNeeds needs = BatchReader(opened.file, opened.metadata, options, pool).memory_needs(true);
+  MemoryPool tight({.budget_bytes = needs.total() + needs.row_bytes});
+  BatchReader reader(opened.file, opened.metadata, options, tight);
+  reader.memory_needs(true);
+  Reservation reservation = tight.reserve(needs.total());
+  std::optional<RecordBatch> batch;
+  size_t rows = 0;
+  for (;;) {
+    const auto step = reader.step(reservation, batch);
+    EXPECT_NE(step, BatchReader::Step::kNeedMemory) << "after " << rows << " rows";
+    if (step != BatchReader::Step::kBatch) return rows;
+    rows += static_cast<size_t>(batch->row_count());
+    batch.reset();
+    reservation.try_grow(needs.total() - std::min(needs.total(), reservation.available() + reader.bytes_in_use()));
+  }
+}
+
+TEST(BatchReader, HasRoomForARowThatIsLongerThanABatchShouldBe) {
+  FileBuilder builder({{.name = "a", .type = PhysicalType::kByteArray, .converted = 0}});
+  std::vector<uint32_t> indices(1000, 0);
+  indices[500] = 1;
+  builder.unencoded_bytes = {999 + 200'000};
+  builder.row_group(1000, {{dictionary_page(plain(std::vector<std::string>{"x", std::string(200'000, 'z')}), 2),
+                            data_page(std::string(1, '\x01') + hybrid(indices, 1), 1000, Encoding::kRleDictionary)}});
+  ReadOptions options;
+  options.batch_rows = 50;
+  options.batch_bytes_max = 220'000;  // 55,000 bytes of text are usual
+  EXPECT_EQ(read_within_needs(builder.finish(), options), 1000U);
+}
+
+// What loads a dictionary takes the room of the batch, and more where that is small.
+TEST(BatchReader, HasRoomForADictionaryThatDoesNotCompress) {
+  std::mt19937 random(1);
+  std::string noise(100'000, ' ');
+  for (char& letter : noise) letter = static_cast<char>(random());
+  FileBuilder builder({{.name = "a", .type = PhysicalType::kByteArray}});
+  builder.codec = static_cast<int>(CompressionCodec::kZstd);
+  std::vector<PageSpec> pages = {
+      dictionary_page(plain(std::vector<std::string>{"x", noise}), 2),
+      data_page(std::string(1, '\x01') + hybrid(std::vector<uint32_t>(10, 0), 1), 10, Encoding::kRleDictionary)};
+  for (PageSpec& page : pages) compress(page, CompressionCodec::kZstd);
+  builder.unencoded_bytes = {10};
+  builder.row_group(10, {pages});
+  ReadOptions options;
+  options.batch_rows = 10;
+  options.window_bytes = 4096;
+  EXPECT_EQ(read_within_needs(builder.finish(), options), 10U);
 }
 
 TEST(BatchReader, SaysWhatItNeedsIfTheBudgetIsTooSmall) {

@@ -286,6 +286,13 @@ TEST(SchemaCache, IsFoundByTheBytesOfASchema) {
   EXPECT_NE(first.schema(), third.schema());
   EXPECT_EQ(third.schema()->field_count(), 4U);
   EXPECT_EQ(difference(first.batch(0), second.batch(0)), "");
+  // As long, but for the names.
+  const RecordBatch batch = numbers(1, 2, pool);
+  const SchemaPtr renamed = Schema::make({{.name = "x", .type = primitive(TypeId::kInt32)}});
+  FileReader named(Buffer::from_string(written({batch})), pool, options);
+  FileReader other_name(Buffer::from_string(written({{renamed, 2, batch.columns()}})), pool, options);
+  EXPECT_EQ(named.schema()->field(0).name, "0");
+  EXPECT_EQ(other_name.schema()->field(0).name, "x");
   // More schemas than it has room for.
   for (size_t columns = 1; columns < 2 * SchemaCache::kEntries; ++columns) {
     FileReader reader(Buffer::from_string(written({numbers(columns, 1, pool)})), pool, options);

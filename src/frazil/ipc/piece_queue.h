@@ -36,7 +36,7 @@ class PieceQueue {
 
  private:
   // Blocks for a piece that is still to come are no larger than this, or twice what has come.
-  static constexpr size_t kFirstBlockBytes = size_t{4} << 20;
+  static constexpr size_t kFirstBlockBytes = size_t{16} << 20;
 
   void reserve_tail(size_t capacity);
   // Moves what is queued to the tail, where a piece is put together.

@@ -203,7 +203,7 @@ TEST(PushDecoder, TakesMemoryForWhatComesNotForWhatIsClaimed) {
   MadeBatch batch = ints({1});
   batch.body_length = int64_t{1} << 60;
   const std::string stream = made(kInts) + made(batch);
-  MemoryPool pool({.budget_bytes = size_t{16} << 20});
+  MemoryPool pool({.budget_bytes = size_t{48} << 20});
   PushDecoder decoder(pool);
   decoder.push(bytes_of(stream));
   EXPECT_FALSE(decoder.next());

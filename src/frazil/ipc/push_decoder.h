@@ -39,7 +39,8 @@ class PushDecoder {
   PushDecoder(PushDecoder&&) noexcept;
   PushDecoder& operator=(PushDecoder&&) noexcept;
 
-  // How many more bytes make the next step possible: fewer are fine, more too. 0 at the end.
+  // How many more bytes make the next step possible: fewer are fine, more too. After next() gave nothing it is 0 at the end
+  // only.
   size_t next_required_size() const;
   // The next bytes of the stream, copied. Whoever calls next() until it gives nothing has no more of them held than a
   // message.

@@ -3,12 +3,13 @@
 //
 //   java -cp 'lib/*' PageIndexOracle.java FILE...
 //
-// Prints what is wrong, a line each, and at the end {"files":N,"bad":N,"indexes":N,"pages":N,"values":N}. Checked: the chunk's
-// null count; of each page the null count, whether it is said to have nothing but nulls, that its bounds hold its values and,
+// Prints what is wrong, a line each, and at the end {"files":N,"bad":N,"indexes":N,"pages":N,"histograms":N,"values":N}. Checked: the
+// chunk's null count; of each page the null count, its level histograms if there are any, whether it is said to have nothing but nulls, that its bounds hold its values and,
 // where bounds are never cut, are values; and that bounds are in the order that is claimed.
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.parquet.column.ColumnDescriptor;
 import org.apache.parquet.column.ColumnReader;
@@ -28,7 +29,7 @@ import org.apache.parquet.schema.MessageType;
 import org.apache.parquet.schema.PrimitiveComparator;
 
 public class PageIndexOracle {
-  static long bad, indexes, pages, values;
+  static long bad, indexes, pages, histograms, values;
 
   static void report(String where, Object what) {
     ++bad;
@@ -39,10 +40,13 @@ public class PageIndexOracle {
   static class Pages {
     final Object[] least, most;
     final long[] nulls;
-    Pages(int count) {
+    final long[][] repetition, definition;  // how often each level occurs
+    Pages(int count, ColumnDescriptor type) {
       least = new Object[count];
       most = new Object[count];
       nulls = new long[count];
+      repetition = new long[count][type.getMaxRepetitionLevel() + 1];
+      definition = new long[count][type.getMaxDefinitionLevel() + 1];
     }
   }
 
@@ -109,18 +113,29 @@ public class PageIndexOracle {
     }
   }
 
+  // Where the index has histograms: one page after the other.
+  static void checkHistogram(String where, List<Long> index, long[][] found) {
+    if (index == null || index.isEmpty()) return;
+    ++histograms;
+    List<Long> expected = new ArrayList<>();
+    for (long[] page : found) for (long count : page) expected.add(count);
+    if (!index.equals(expected)) report(where, "level histograms " + index + ", there are " + expected);
+  }
+
   @SuppressWarnings("unchecked")
   static void checkChunk(ParquetFileReader reader, ColumnChunkMetaData chunk, ColumnDescriptor type, ColumnReader column, String where)
       throws Exception {
     PrimitiveComparator<Object> order = (PrimitiveComparator<Object>) (PrimitiveComparator<?>) type.getPrimitiveType().comparator();
     OffsetIndex offsets = reader.readOffsetIndex(chunk);
     ColumnIndex index = reader.readColumnIndex(chunk);
-    Pages found = new Pages(offsets == null ? 1 : offsets.getPageCount());
+    Pages found = new Pages(offsets == null ? 1 : offsets.getPageCount(), type);
     long row = -1, nulls = 0;
     int page = 0;
     for (long i = 0; i < column.getTotalValueCount(); ++i, column.consume()) {
       if (column.getCurrentRepetitionLevel() == 0) ++row;
       while (page + 1 < found.nulls.length && offsets.getFirstRowIndex(page + 1) <= row) ++page;
+      ++found.repetition[page][column.getCurrentRepetitionLevel()];
+      ++found.definition[page][column.getCurrentDefinitionLevel()];
       if (column.getCurrentDefinitionLevel() < type.getMaxDefinitionLevel()) {
         ++nulls;
         ++found.nulls[page];
@@ -135,7 +150,10 @@ public class PageIndexOracle {
     if (!chunk.getStatistics().isEmpty() && chunk.getStatistics().getNumNulls() != nulls) {
       report(where, chunk.getStatistics().getNumNulls() + " nulls, there are " + nulls);
     }
-    if (index != null) checkBounds(where, type, order, index, found);
+    if (index == null) return;
+    checkBounds(where, type, order, index, found);
+    checkHistogram(where, index.getRepetitionLevelHistogram(), found.repetition);
+    checkHistogram(where, index.getDefinitionLevelHistogram(), found.definition);
   }
 
   public static void main(String[] paths) {
@@ -156,6 +174,7 @@ public class PageIndexOracle {
         report(path, error);
       }
     }
-    System.out.printf("{\"files\":%d,\"bad\":%d,\"indexes\":%d,\"pages\":%d,\"values\":%d}%n", paths.length, bad, indexes, pages, values);
+    System.out.printf("{\"files\":%d,\"bad\":%d,\"indexes\":%d,\"pages\":%d,\"histograms\":%d,\"values\":%d}%n", paths.length, bad,
+        indexes, pages, histograms, values);
   }
 }

@@ -28,7 +28,8 @@ def random_options(rng):
     for name in ("--codec", "--level"):
         if name in options:
             del options[options.index(name):options.index(name) + 2]
-    return ["--codec", rng.choice(CODECS), *(option for option in options if option != "--no-page-index")]
+    histograms = ["--page-histograms"] if rng.random() < 0.5 else []
+    return ["--codec", rng.choice(CODECS), *histograms, *(option for option in options if option != "--no-page-index")]
 
 
 def write_files(rewrite, folder, chosen):
@@ -57,7 +58,7 @@ def main():
         done = subprocess.run(command, capture_output=True, timeout=900)
         print(done.stdout.decode()[-5000:] + (done.stderr.decode()[-2000:] if done.returncode else ""))
     counts = json.loads(done.stdout.splitlines()[-1]) if done.stdout else {}
-    sys.exit(0 if done.returncode == 0 and counts["bad"] == 0 and counts["pages"] > len(chosen) else 1)
+    sys.exit(0 if done.returncode == 0 and counts["bad"] == 0 and min(counts["pages"], counts["histograms"]) > len(chosen) else 1)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
 //   --codec NAME --level N        uncompressed, snappy, gzip, brotli, zstd, lz4
 //   --profile legacy|compatible   --page-version 1|2   --encoding NAME (where the type has it)   --no-dictionary
 //   --page-bytes N --page-rows N --dictionary-bytes N --row-group-rows N --row-group-bytes N --batch-rows N
-//   --no-statistics --no-page-index --checksums --bloom (all columns that can) --cut N (bytes of bounds)
+//   --no-statistics --no-page-index --page-histograms --checksums --bloom (all columns that can) --cut N (bytes of bounds)
 //   --sorted-by PATH              recorded, not done
 //   --key-value KEY VALUE         --views: text and bytes are handed over as views
 //   --arrow-schema                columns are as the Arrow schema in the file has them, and it is written again
@@ -103,6 +103,8 @@ Options parse(int argc, char** argv) {
       columns.statistics = false;
     } else if (name == "--no-page-index") {
       options.writer.page_index = false;
+    } else if (name == "--page-histograms") {
+      columns.page_histograms = true;
     } else if (name == "--checksums") {
       columns.checksums = true;
     } else if (name == "--bloom") {

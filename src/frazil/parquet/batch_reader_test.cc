@@ -547,6 +547,7 @@ RC_GTEST_PROP(BatchReader, KeepsWithinItsNeedsAndGoesOnAfterWant, ()) {
     MemoryPool pool;
     BatchReader reader(opened.file, opened.metadata, options, pool);
     BatchReader::MemoryNeeds needs = reader.memory_needs(walk);
+    RC_ASSERT(needs.row_bytes <= options.batch_bytes_max * 5 / 4 + 8192 * opened.metadata->schema().leaf_count());
     needs.working_bytes += (lanes.count - 1) * needs.lane_bytes;
     const size_t budget = needs.total() + needs.row_bytes;
     MemoryPool tight({.budget_bytes = budget});

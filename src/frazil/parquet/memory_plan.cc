@@ -372,7 +372,7 @@ MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, cons
     const RowGroup& row_group = metadata.row_groups()[group];
     if (row_group.row_count == 0) continue;
     const size_t data_max = batch_data_bytes_max(tree, row_group, limits);
-    size_t group_row = 0;
+    size_t group_row = 0;  // of one that is longer than data_max
     rows = std::max(rows, std::min(limits.rows_max, to_size(row_group.row_count)));
     std::vector<ChunkRange> ranges;
     std::vector<ColumnFacts> group_facts(columns.size());
@@ -389,17 +389,19 @@ MemoryPlan plan_memory(const InputFile& file, const FileMetadata& metadata, cons
       contexts =
           std::max(contexts,
                    context_bytes(chunk.codec, std::max({column.page, column.dictionary_page, column.dictionary_kept})));
-      // A window is at most the chunk, and at least what is read at a time.
       if (columns[i].is_variable && !columns[i].is_repeated) {
         const size_t longest = std::min({column.value, column.data, limits.bytes_max});
         if (longest > data_max) group_row = plus(group_row, block_bytes(longest));
         column.data = std::min(column.data, data_max);
       }
+      // A window is at most the chunk, and at least what is read at a time.
       const size_t chunk_bytes = static_cast<size_t>(ranges.back().end - ranges.back().begin);
       column.window = std::max(column.window, std::min(chunk_bytes, options.window_bytes));
     }
     data_together = std::max(data_together, data_max);
-    plan.needs.row_bytes = std::max(plan.needs.row_bytes, group_row);
+    // Together too no more than bytes_max, as blocks.
+    const size_t row_most = limits.bytes_max + limits.bytes_max / 4 + columns.size() * 8192;
+    plan.needs.row_bytes = std::max(plan.needs.row_bytes, std::min(group_row, row_most));
     size_t group_shared = 0;
     for (const SharedRead& read : plan_shared_reads(ranges, options.window_bytes)) {
       group_shared += block_bytes(static_cast<size_t>(read.range.end - read.range.begin));

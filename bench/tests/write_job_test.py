@@ -21,7 +21,8 @@ import workload  # noqa: E402
 from write import job  # noqa: E402
 
 with open(os.path.join(BENCH, "peers.toml"), "rb") as file:
-    ALL = tomllib.load(file)["engines"]
+    PINS = tomllib.load(file)
+ALL, PROGRAMS = PINS["engines"], PINS["programs"]
 WRITERS = [name for name, engine in ALL.items() if "write" in engine.get("jobs", [])]
 ENGINES = [{"engine": name, "command": ["python", "writer.py"]} for name in WRITERS]
 MAIN = os.path.join(build.CACHE, "environments", "main", "bin", "python")
@@ -85,8 +86,10 @@ class Writers(unittest.TestCase):
         yield "frazil", (FRAZIL, "bench", "write", *words, "--rounds", "1", "--output", "json")
         script = os.path.join(BENCH, "peers", "python", "writer.py")
         for name in WRITERS:
-            if ALL[name]["runner"] == "main":
-                yield name, (MAIN, script, "write", "--engine", name, *words)
+            runner = ALL[name]["runner"]
+            program = (MAIN, script) if runner == "main" else (os.path.join(build.CACHE, "bin", PROGRAMS[runner]["output"]),)
+            if os.path.exists(program[0]):  # Go's and Rust's with PEERS=all only
+                yield name, (*program, "write", "--engine", name, *words)
 
     def test_all_deliver_the_same_rows(self):
         for words in [], ["--partitions", "7", "--order", "random"], ["--nested", "--order", "clustered"]:

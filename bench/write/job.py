@@ -33,7 +33,7 @@ def data_sets(size):
 
 
 # For the estimate: seconds to start, and M rows/s.
-GUESSES = {"frazil": (0.1, 8), "polars": (1.0, 6), "duckdb": (1.2, 3), "pyarrow": (1.0, 2), "pyiceberg": (2.0, 1.5)}
+GUESSES = {"frazil": (0.1, 8), "polars": (1.0, 6), "duckdb": (1.2, 3), "pyarrow": (1.0, 2), "pyiceberg": (2.0, 1.5), "iceberg_go": (0.3, 2), "iceberg_rust": (0.1, 2.5)}
 
 
 def contenders(data, case, threads, size, path, engines, frazil):

@@ -1,10 +1,12 @@
-// How fast does iceberg-go read a table? One measurement, in this process, as one JSON object on stdout.
+// How fast does iceberg-go read or write a table? One measurement, in this process, as one JSON object on stdout.
 //
 //	iceberg-peer-go read --engine iceberg_go --metadata METADATA_JSON --threads N [--columns a,b]
 //	                     [--filter "id >= 1 and id < 2"] [--count] [--hash] [--batch-rows N] [--concurrency N]
+//	iceberg-peer-go write --engine iceberg_go_append --rows N --threads N --folder FOLDER [--partitions N] [--nested]
+//	                      [--keep] [--order round-robin|random|clustered]
 //
-// Time counts from before the metadata file is read until the last batch was released. A knob that the API lacks prints
-// {"not_offered": reason}.
+// Reading counts from before the metadata file is read until the last batch was released; writing, from rows and an empty
+// table until the commit. A knob that the API lacks prints {"not_offered": reason}.
 package main
 
 import (
@@ -18,7 +20,7 @@ import (
 	"strings"
 )
 
-// request holds the words of a measurement; zero means "not given".
+// request holds the words of a reading; zero means "not given".
 type request struct {
 	engine      string
 	metadata    string
@@ -32,27 +34,49 @@ type request struct {
 }
 
 func main() {
-	request, err := parse(os.Args[1:])
+	work, err := parse(os.Args[1:])
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "iceberg-peer-go:", err)
-		os.Exit(2)
+		fail(2, err)
 	}
-	runtime.GOMAXPROCS(request.threads)
-	result, err := read(context.Background(), request)
+	result, err := work(context.Background())
 	if err == nil {
 		err = json.NewEncoder(os.Stdout).Encode(result)
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "iceberg-peer-go:", err)
-		os.Exit(1)
+		fail(1, err)
 	}
 }
 
-func parse(words []string) (*request, error) {
-	var r request
-	if len(words) == 0 || words[0] != "read" {
-		return nil, errors.New("the first word must be read")
+func fail(status int, err error) {
+	fmt.Fprintln(os.Stderr, "iceberg-peer-go:", err)
+	os.Exit(status)
+}
+
+// parse gives the measurement that the words ask for.
+func parse(words []string) (func(context.Context) (map[string]any, error), error) {
+	verb := ""
+	if len(words) > 0 {
+		verb = words[0]
 	}
+	switch verb {
+	case "read":
+		r, err := parseRead(words[1:])
+		return func(ctx context.Context) (map[string]any, error) {
+			runtime.GOMAXPROCS(r.threads)
+			return read(ctx, r)
+		}, err
+	case "write":
+		r, err := parseWrite(words[1:])
+		return func(ctx context.Context) (map[string]any, error) {
+			runtime.GOMAXPROCS(r.threads)
+			return write(ctx, r)
+		}, err
+	}
+	return nil, errors.New("the first word must be read or write")
+}
+
+func parseRead(words []string) (*request, error) {
+	var r request
 	flags := flag.NewFlagSet("read", flag.ContinueOnError)
 	flags.StringVar(&r.engine, "engine", "", "iceberg_go")
 	flags.StringVar(&r.metadata, "metadata", "", "metadata file of the table")
@@ -63,7 +87,7 @@ func parse(words []string) (*request, error) {
 	flags.BoolVar(&r.hash, "hash", false, "print the content hash; its time counts")
 	flags.IntVar(&r.batchRows, "batch-rows", 0, "rows of a batch")
 	flags.IntVar(&r.concurrency, "concurrency", 0, "files read at once")
-	if err := flags.Parse(words[1:]); err != nil {
+	if err := flags.Parse(words); err != nil {
 		return nil, err
 	}
 	if *columns != "" {

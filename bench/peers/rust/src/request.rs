@@ -2,7 +2,7 @@ use std::str::FromStr;
 
 use crate::Fallible;
 
-/// The words of a measurement; empty or zero means "not given".
+/// The words of a reading; empty or zero means "not given".
 #[derive(Default)]
 pub struct Request {
     pub engine: String,
@@ -17,11 +17,9 @@ pub struct Request {
 }
 
 impl Request {
+    /// Of the words after `read`.
     pub fn parse(mut words: impl Iterator<Item = String>) -> Fallible<Self> {
         let mut request = Request::default();
-        if words.next().as_deref() != Some("read") {
-            return Err("the first word must be read".into());
-        }
         while let Some(option) = words.next() {
             match option.as_str() {
                 "--count" => request.count = true,
@@ -48,7 +46,7 @@ impl Request {
     }
 }
 
-fn positive(text: &str) -> Fallible<usize> {
+pub fn positive(text: &str) -> Fallible<usize> {
     match usize::from_str(text)? {
         0 => Err("a number must be positive".into()),
         number => Ok(number),

@@ -1,12 +1,17 @@
 """How fast does an engine stream an Iceberg table into Arrow batches, and in how much memory?
 
-Job R: the workload of PyIceberg's read benchmark (apache/iceberg-python #3045), PyIceberg's own files.
+Job R: the workload of PyIceberg's read benchmark (apache/iceberg-python #3045), PyIceberg's own files. Sets named own_*
+hold the same rows twice, in PyIceberg's files and in Frazil's; all engines read both (own.py sums up).
 """
+
+import os
 
 from workload import Contender, DataSet
 
 MIB = 1 << 20
 CODECS = ("zstd", "snappy", "none")
+OWN = "own_"
+OWN_FILES = "own files"  # the configuration that reads Frazil's
 
 # -- the data sets (made by make_data.py) and the cases that are run on each
 
@@ -32,6 +37,8 @@ def data_sets(size):
         sets[DataSet("strings_5", codec, 16_000_000, 2, 32, 17)] = ("all_columns",)
         sets[DataSet("strings_50", codec, 4_000_000, 2, 32, 62)] = ("all_columns",)
         sets[DataSet("strings_500", codec, 800_000, 2, 32, 512)] = ("all_columns",)
+    for name in ("foreign", "random", "random_nulls"):
+        sets[DataSet(f"{OWN}{name}", "zstd", 16_000_000, 5, 32, 38)] = ("all_columns",)
     return sets
 
 
@@ -92,6 +99,8 @@ CASE_SHARE = {"two_columns": 0.5, "one_percent": 0.4, "count": 0.1}
 
 def contenders(data, case, threads, size, metadata, engines, frazil):
     """All that compete in a block. `engines` is what peers/build.py gave, `frazil` our program's command."""
+    if data.set.startswith(OWN):
+        return own_contenders(data, case, threads, metadata, engines, frazil)
     ours = (*frazil, "bench", "read", metadata, "--threads", str(threads), "--rounds", "1", "--output", "json")
     found = []
     if case in ("all_columns", "two_columns"):
@@ -120,6 +129,24 @@ def contenders(data, case, threads, size, metadata, engines, frazil):
         for n in FILES_AT_ONCE:
             found.append(Contender("frazil", f"concurrent {n}", status="not_offered", reason=NO_FILES_KNOB))
     return tuple(found)
+
+
+def own_contenders(data, case, threads, metadata, engines, frazil):
+    """Every engine with its defaults on PyIceberg's files, and on Frazil's of the same rows, which lie beside them."""
+    found = []
+    for configuration, path in (("default", metadata), (OWN_FILES, own_metadata(metadata))):
+        for engine in engines:
+            if engine["engine"] != "floor_arrow":
+                found.append(peer(engine, configuration, (), data, case, threads, path))
+        ours = (*frazil, "bench", "read", path, "--threads", str(threads), "--rounds", "1", "--output", "json", *FRAZIL["default"])
+        found.append(contender("frazil", configuration, ours, (*ours, "--hash"), data, case, threads))
+    return tuple(found)
+
+
+def own_metadata(metadata):
+    """Of Frazil's table, where make_data.py lays it: beside PyIceberg's, whose metadata file is given."""
+    tables = os.path.dirname(os.path.dirname(os.path.dirname(metadata)))
+    return os.path.join(tables, "own", "metadata", "newest.metadata.json")
 
 
 def frazil_words(case, data):

@@ -11,18 +11,23 @@ RECIPE is a JSON object: set, codec (zstd, snappy, none), rows, columns, files. 
   wide            many columns: int64, float64, one of 100 labels, bool, and so on
   small_files     foreign, in one append of many files
   strings_N       id, and a text of N random letters
+  own_SET         SET twice: as PyIceberg writes it, and as `frazil load` does, a file after the other
 """
 
 import json
 import os
+import shutil
+import subprocess
 import sys
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as compute
+import pyarrow.parquet as parquet
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.io.pyarrow import _dataframe_to_data_files
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DAY_0 = 1_700_000_000_000_000  # microseconds
 
 
@@ -98,10 +103,22 @@ def append_many(table, parts):
                 snapshot.append_data_file(data_file)
 
 
+def load_by_frazil(parts, table, source):
+    frazil = os.environ.get("FRAZIL") or os.path.join(ROOT, "build", "release", "frazil")
+    for file, part in enumerate(parts):
+        parquet.write_table(part, source, compression="none")
+        if file == 0:
+            subprocess.run([frazil, "create", table, "--like", source], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([frazil, "load", table, source, "--quiet"], check=True, stdout=subprocess.DEVNULL)
+    os.remove(source)
+    # Under a name that does not depend on the number of loads (own_metadata() in job.py).
+    shutil.copy(f"{table}/metadata/v{file + 2}.metadata.json", f"{table}/metadata/newest.metadata.json")
+
+
 def main():
     recipe, folder = json.loads(sys.argv[1]), os.path.abspath(sys.argv[2])
     rows, files = recipe["rows"] // recipe["files"], recipe["files"]
-    maker = MAKERS[recipe["set"]]
+    maker = MAKERS[recipe["set"].removeprefix("own_")]
     os.makedirs(folder, exist_ok=True)
     catalog = SqlCatalog("default", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}")
     catalog.create_namespace("r")
@@ -109,12 +126,17 @@ def main():
     table = catalog.create_table(
         "r.t", schema=maker(1, 0, recipe).schema, properties={"write.parquet.compression-codec": codec}
     )
-    parts = (maker(rows, file, recipe) for file in range(files))
+
+    def parts():
+        return (maker(rows, file, recipe) for file in range(files))
+
     if recipe["set"] == "small_files":
-        append_many(table, parts)
+        append_many(table, parts())
     else:
-        for part in parts:
+        for part in parts():
             table.append(part)
+    if recipe["set"].startswith("own_"):
+        load_by_frazil(parts(), f"{folder}/r/own", f"{folder}/source.parquet")
     print(table.metadata_location.removeprefix("file://"))
 
 

@@ -91,7 +91,7 @@ class ReadJob(unittest.TestCase):
                 expected = {*ENGINES, "frazil", "floor_frazil"}
                 if size == "quick":
                     expected -= set(job.NOT_QUICK)
-                if block.case in ("one_percent", "count"):
+                if block.case in ("one_percent", "count") or block.data.set.startswith("own_"):
                     expected -= {"floor_frazil", "floor_arrow"}
                 self.assertEqual({c.engine for c in block.contenders}, expected, block)
                 self.assertTrue(all(c.command if c.status == "ok" else c.reason for c in block.contenders))
@@ -108,6 +108,14 @@ class ReadJob(unittest.TestCase):
             for c in block.contenders:
                 if c.status == "ok":
                     self.assertEqual(bool(c.hash_command), not c.engine.startswith("floor"))
+
+    def test_own_sets_are_read_from_files_of_both_writers(self):
+        there = contenders("full", "own_random", "zstd", "all_columns")
+        files = {(c.engine, c.configuration): " ".join(c.command) for c in there}
+        self.assertEqual({engine for engine, _ in files}, {*ENGINES, "frazil"} - {"floor_arrow"})
+        for (engine, configuration), command in files.items():
+            self.assertEqual("/own/metadata/" in command, configuration == "own files", engine)
+        self.assertEqual(len(files), 2 * len(ENGINES))
 
     def test_one_percent_is_one_percent_of_the_ids(self):
         data = next(iter(job.data_sets("full")))

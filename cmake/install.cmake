@@ -7,7 +7,8 @@ install(TARGETS frazil_static EXPORT frazilStatic)
 
 # Public are the headers of this list and what they include, nothing else.
 set(headers frazil/frazil.h frazil/parquet/file_reader.h frazil/parquet/push_decoder.h frazil/ipc/reader.h
-            frazil/ipc/stream_reader.h frazil/ipc/push_decoder.h frazil/ipc/stream_writer.h frazil/ipc/file_writer.h)
+            frazil/ipc/stream_reader.h frazil/ipc/push_decoder.h frazil/ipc/schema_cache.h frazil/ipc/stream_writer.h
+            frazil/ipc/file_writer.h)
 set(public_headers "")
 while(headers)
   list(POP_FRONT headers header)

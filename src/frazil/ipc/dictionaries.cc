@@ -58,21 +58,27 @@ const ArrayPtr& Dictionaries::values(uint32_t number, bool is_unused, BatchDecod
   return entry.values;
 }
 
+ArrayPtr Dictionaries::decoded(const Part& part, const ReadSchema::Dictionary& dictionary, BatchDecoder& decoder) {
+  const Message message(part.metadata.span(), part.metadata_offset);
+  return decoder.decode_dictionary(message, dictionary,
+                                   {.whole = part.body, .pieces = {}, .is_whole = true, .offset = part.body_offset});
+}
+
 void Dictionaries::join(Entry& entry, const ReadSchema::Dictionary& dictionary, BatchDecoder& decoder) {
-  std::vector<ArrayPtr> arrays;
-  if (entry.values != nullptr) arrays.push_back(entry.values);
-  for (const Part& part : entry.parts) {
-    const Message message(part.metadata.span(), part.metadata_offset);
-    arrays.push_back(decoder.decode_dictionary(
-        message, dictionary, {.whole = part.body, .pieces = {}, .is_whole = true, .offset = part.body_offset}));
-  }
-  // Joining them follows their offsets.
-  if (arrays.size() > 1 || decoder.is_validating()) {
+  const bool is_one = entry.values == nullptr && entry.parts.size() == 1;
+  if (is_one) {
+    ArrayPtr values = decoded(entry.parts.front(), dictionary, decoder);
+    if (decoder.is_validating()) validate_full(*values);
+    entry.values = std::move(values);
+  } else {
+    std::vector<ArrayPtr> arrays;
+    if (entry.values != nullptr) arrays.push_back(entry.values);
+    for (const Part& part : entry.parts) arrays.push_back(decoded(part, dictionary, decoder));
+    // Joining them follows their offsets.
     for (size_t i = entry.is_validated ? 1 : 0; i < arrays.size(); ++i) validate_full(*arrays[i]);
-    entry.is_validated = true;
+    entry.values = concatenate(arrays, decoder.pool());
   }
-  if (arrays.size() > 1) arrays.front() = concatenate(arrays, decoder.pool());
-  entry.values = std::move(arrays.front());
+  entry.is_validated = !is_one || decoder.is_validating();
   entry.parts.clear();
 }
 

@@ -52,6 +52,7 @@ class Dictionaries {
     ArrayPtr none;
   };
 
+  static ArrayPtr decoded(const Part& part, const ReadSchema::Dictionary& dictionary, BatchDecoder& decoder);
   // Makes values of what came.
   void join(Entry& entry, const ReadSchema::Dictionary& dictionary, BatchDecoder& decoder);
 

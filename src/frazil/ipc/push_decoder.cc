@@ -13,7 +13,6 @@
 #include "frazil/ipc/message.h"
 #include "frazil/ipc/piece_queue.h"
 #include "frazil/ipc/read_schema.h"
-#include "frazil/ipc/schema_cache.h"
 #include "frazil/ipc/schema_message.h"
 
 namespace frazil::ipc {

@@ -229,7 +229,26 @@ TEST(PushDecoder, HoldsMessagesToTheLimits) {
   EXPECT_EQ(error_of(stream, {.max_body_bytes = 16}), "no error");
 }
 
+// A message of another kind, with nothing in it.
+std::string of_kind(HeaderTag tag) {
+  MemoryPool pool;
+  FlatBuilder builder(pool);
+  builder.clear();
+  FlatShape shape;
+  shape.scalar<int16_t>(message_field::kVersion, kMetadataV5)
+      .scalar<uint8_t>(message_field::kHeaderTag, static_cast<uint8_t>(tag))
+      .offset(message_field::kHeader);
+  const FlatPlace message = builder.table(shape);
+  builder.point_root(message);
+  builder.point(message, message_field::kHeader, builder.table({}));
+  return testing::framed(builder.bytes());
+}
+
 TEST(PushDecoder, RefusesWhatIsNoStream) {
+  EXPECT_THAT(error_of(of_kind(HeaderTag::kTensor)), HasSubstr("a tensor is not read"));
+  EXPECT_THAT(error_of(made(kInts) + of_kind(HeaderTag::kSparseTensor)), HasSubstr("a sparse tensor is not read"));
+  EXPECT_THAT(error_of(of_kind(static_cast<HeaderTag>(9))), HasSubstr("a message of kind 9 is not read"));
+  EXPECT_THAT(error_of(of_kind(HeaderTag::kNone)), HasSubstr("a message of no kind"));
   EXPECT_THAT(error_of("FEA1abcdefgh"), HasSubstr("Feather V1"));
   EXPECT_THAT(error_of(std::string("ARROW2\0\0", 8)), HasSubstr("nearly as a file"));
   EXPECT_THAT(error_of(std::string("\xFF\xFF\xFF\xFF\xFE\xFF\xFF\xFF", 8)), HasSubstr("metadata of -2 bytes"));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "frazil/base/error.h"
+#include "frazil/ipc/schema_cache.h"
 
 namespace frazil::ipc {
 namespace {
@@ -180,6 +181,22 @@ std::shared_ptr<const ReadSchema> ReadSchema::make(const SchemaMessage& message)
   result->plan.columns.reserve(result->schema->field_count());
   Planner planner(*result, ids);
   for (const Field& field : result->schema->fields()) planner.add_column(result->plan, field.type);
+  return result;
+}
+
+std::shared_ptr<const ReadSchema> read_schema_of(const FlatTable& schema, SchemaCache* cache) {
+  if (cache == nullptr) return ReadSchema::make(SchemaMessage(schema, schema.bytes().size()));
+  // A footer's other tables differ from file to file.
+  const FlatTable alone = schema.alone();
+  std::shared_ptr<const ReadSchema> result = cache->find(alone.bytes());
+  if (result != nullptr) return result;
+  try {
+    result = ReadSchema::make(SchemaMessage(alone, alone.bytes().size()));
+  } catch (const Error&) {
+    // Either it is broken, or reaches for bytes before itself, which the cache would not compare.
+    return ReadSchema::make(SchemaMessage(schema, schema.bytes().size()));
+  }
+  cache->put(alone.bytes(), result);
   return result;
 }
 

@@ -11,9 +11,12 @@
 
 #include "frazil/columnar/layout.h"
 #include "frazil/columnar/type.h"
+#include "frazil/ipc/flatbuffer.h"
 #include "frazil/ipc/schema_message.h"
 
 namespace frazil::ipc {
+
+class SchemaCache;
 
 // How the bytes of a buffer are turned round if they were written highest byte first.
 enum class ByteOrder : uint8_t { kNone, k2, k4, k8, k16, k32, kMonthDayNano, kView };
@@ -61,6 +64,9 @@ struct ReadSchema {
   std::vector<Dictionary> dictionaries;
   std::unordered_map<int64_t, uint32_t> dictionary_numbers;  // by id
 };
+
+// Of the Schema table of a message or a footer, out of `cache` if there is one and it is there. Throws as make().
+std::shared_ptr<const ReadSchema> read_schema_of(const FlatTable& schema, SchemaCache* cache);
 
 // The columns that are read.
 struct Projection {

@@ -9,7 +9,6 @@
 #include <span>
 
 #include "frazil/base/mutex.h"
-#include "frazil/ipc/flatbuffer.h"
 #include "frazil/memory/buffer.h"
 #include "frazil/memory/memory_pool.h"
 
@@ -42,8 +41,5 @@ class SchemaCache {
   std::array<Entry, kEntries> entries_ GUARDED_BY(mutex_);
   size_t next_ GUARDED_BY(mutex_) = 0;
 };
-
-// Of the Schema table of a message or a footer, out of `cache` if there is one and it is there.
-std::shared_ptr<const ReadSchema> read_schema_of(const FlatTable& schema, SchemaCache* cache);
 
 }  // namespace frazil::ipc

@@ -339,11 +339,12 @@ RecordBatch nested(const std::vector<std::optional<int64_t>>& indices,
 
 TEST(Dictionaries, InsideOfOthersComeFirstAndReplaceThem) {
   const Batches batches = {
-      {nested({0, 1, 1}, {2, 1}, {0, 1, 1}, words({"a", "b"})), {}},
+      // The inner values come first in another order than they have: an index that was made anew would show.
+      {nested({0, 1, 1}, {2, 1}, {1, 0, 0}, words({"a", "b"})), {}},
       // Equal values through another inner dictionary.
-      {nested({1, 0}, {2, 1}, {1, 0, 0}, words({"b", "a"})), {}},
+      {nested({1, 0}, {2, 1}, {0, 1, 1}, words({"b", "a"})), {}},
       // The inner one grows, the outer one too.
-      {nested({2, 1}, {2, 1, 1}, {1, 0, 0, 2}, words({"b", "a", "c"})), {}},
+      {nested({2, 1}, {2, 1, 1}, {0, 1, 1, 2}, words({"b", "a", "c"})), {}},
       // All is new.
       {nested({0, {}}, {3}, {0, 1, 0}, words({"y", "a"})), {}},
   };

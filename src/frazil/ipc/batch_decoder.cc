@@ -46,17 +46,19 @@ class Batch {
     for (const uint32_t size : level_sizes) count += size;
     // So many nodes are in the message, which bounds what is allocated.
     if (count > nodes_.size()) throw_too_few_nodes();
-    arenas_.reserve(level_sizes.size());
-    for (const uint32_t size : level_sizes) {
-      arenas_.push_back(std::make_shared<ArrayArena>(decoder_.pool(), size, body_.whole));
-    }
+    if (count == 0) return;
+    const auto arena_of = [&](uint32_t size) {
+      return std::make_shared<ArrayArena>(decoder_.pool(), size, body_.whole);
+    };
+    columns_ = arena_of(level_sizes.front());
+    for (const uint32_t size : level_sizes.subspan(1)) below_.push_back(arena_of(size));
   }
 
   // The next column, of which `plan` is the first node.
   ArrayPtr column(const PlannedNode* plan) {
     next_plan_ = plan;
     Array& array = node();
-    return {arenas_.front(), &array};
+    return {columns_, &array};
   }
 
   void skip(const PlannedColumn& column) {
@@ -69,6 +71,8 @@ class Batch {
   }
 
  private:
+  const std::shared_ptr<ArrayArena>& arena_of(uint8_t level) const { return level == 0 ? columns_ : below_[level - 1]; }
+
   Array& node() {
     const PlannedNode& plan = *next_plan_++;
     if (next_node_ == nodes_.size()) throw_too_few_nodes();
@@ -77,7 +81,7 @@ class Batch {
     const auto null_count = load<int64_t>(at + sizeof(int64_t));
     if (length < 0 || null_count < kUnknownNullCount || null_count > length) throw_node(length, null_count);
     ++next_node_;
-    ArrayArena& arena = *arenas_[plan.level];
+    ArrayArena& arena = *arena_of(plan.level);
     Array& array = arena.add(*plan.type);
     array.length = length;
     array.null_count = null_count;
@@ -210,11 +214,11 @@ class Batch {
   }
 
   void children(const PlannedNode& plan, Array& array) {
-    arenas_[plan.level]->keep_others();
+    arena_of(plan.level)->keep_others();
     array.children.reserve(plan.child_count);
     for (uint32_t i = 0; i < plan.child_count; ++i) {
       Array& child = node();
-      array.children.emplace_back(arenas_[size_t{plan.level} + 1], &child);
+      array.children.emplace_back(below_[plan.level], &child);
     }
   }
 
@@ -265,7 +269,8 @@ class Batch {
   size_t next_variadic_ = 0;
   const PlannedNode* next_plan_ = nullptr;
   BodyBuffers buffers_;
-  std::vector<std::shared_ptr<ArrayArena>> arenas_;
+  std::shared_ptr<ArrayArena> columns_;
+  std::vector<std::shared_ptr<ArrayArena>> below_;  // a level each
 };
 
 bool same_text(std::string_view left, std::string_view right) {

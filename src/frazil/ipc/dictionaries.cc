@@ -23,31 +23,34 @@ void Dictionaries::add(const Message& message, Buffer metadata, Buffer body, uin
   Entry& entry = entries_[number];
   const bool is_delta = message.header().boolean(dictionary_batch_field::kIsDelta, false);
   const int64_t id = schema_.dictionaries[number].id;
-  if (is_delta && !entry.is_there)
+  if (is_delta && !entry.is_there()) {
     throw_corrupt(message.base_offset(), "a delta of dictionary {}, which is not there", id);
-  if (!is_delta && entry.is_there && rules_ == DictionaryRules::kFile) {
+  }
+  if (!is_delta && entry.is_there() && rules_ == DictionaryRules::kFile) {
     throw_corrupt(message.base_offset(), "dictionary {} is replaced in a file", id);
   }
-  if (!is_delta) {
-    entry.values = nullptr;
-    entry.parts.clear();
-    entry.is_validated = false;
-    entry.is_there = true;
+  Part part{std::move(metadata), std::move(body), message.base_offset(), body_offset};
+  if (is_delta) {
+    entry.deltas.push_back(std::move(part));
+    return;
   }
-  entry.parts.push_back({std::move(metadata), std::move(body), message.base_offset(), body_offset});
+  entry.values = nullptr;
+  entry.is_validated = false;
+  entry.deltas.clear();
+  entry.whole = std::move(part);
 }
 
 const ArrayPtr& Dictionaries::values(uint32_t number, bool is_unused, BatchDecoder& decoder) {
   Entry& entry = entries_[number];
   const ReadSchema::Dictionary& dictionary = schema_.dictionaries[number];
-  if (!entry.is_there) {
+  if (!entry.is_there()) {
     if (!is_unused) {
       throw_corrupt(CorruptError::kNoOffset, "dictionary {} is used and not there", dictionary.id);
     }
     if (entry.none == nullptr) entry.none = make_null_array(*dictionary.value_type, 0, decoder.pool());
     return entry.none;
   }
-  if (!entry.parts.empty()) {
+  if (!entry.is_up_to_date()) {
     try {
       join(entry, dictionary, decoder);
     } catch (Error& error) {
@@ -65,21 +68,22 @@ ArrayPtr Dictionaries::decoded(const Part& part, const ReadSchema::Dictionary& d
 }
 
 void Dictionaries::join(Entry& entry, const ReadSchema::Dictionary& dictionary, BatchDecoder& decoder) {
-  const bool is_one = entry.values == nullptr && entry.parts.size() == 1;
-  if (is_one) {
-    ArrayPtr values = decoded(entry.parts.front(), dictionary, decoder);
-    if (decoder.is_validating()) validate_full(*values);
-    entry.values = std::move(values);
-  } else {
-    std::vector<ArrayPtr> arrays;
-    if (entry.values != nullptr) arrays.push_back(entry.values);
-    for (const Part& part : entry.parts) arrays.push_back(decoded(part, dictionary, decoder));
-    // Joining them follows their offsets.
-    for (size_t i = entry.is_validated ? 1 : 0; i < arrays.size(); ++i) validate_full(*arrays[i]);
-    entry.values = concatenate(arrays, decoder.pool());
+  ArrayPtr values = entry.whole ? decoded(*entry.whole, dictionary, decoder) : entry.values;
+  // Joining follows offsets.
+  const bool validates = decoder.is_validating() || !entry.deltas.empty();
+  if (validates && !entry.is_validated) validate_full(*values);
+  if (!entry.deltas.empty()) {
+    std::vector<ArrayPtr> arrays{std::move(values)};
+    for (const Part& delta : entry.deltas) {
+      arrays.push_back(decoded(delta, dictionary, decoder));
+      validate_full(*arrays.back());
+    }
+    values = concatenate(arrays, decoder.pool());
   }
-  entry.is_validated = !is_one || decoder.is_validating();
-  entry.parts.clear();
+  entry.is_validated = validates || entry.is_validated;
+  entry.values = std::move(values);
+  entry.whole.reset();
+  entry.deltas.clear();
 }
 
 }  // namespace frazil::ipc

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "frazil/columnar/array.h"
@@ -45,11 +46,15 @@ class Dictionaries {
     uint64_t body_offset;
   };
   struct Entry {
-    ArrayPtr values;            // of what came before `parts`
-    std::vector<Part> parts;    // that came since
+    // What came and was not asked for: a whole dictionary, unless `values` is one, and deltas behind either.
+    std::optional<Part> whole;
+    std::vector<Part> deltas;
+    ArrayPtr values;
     bool is_validated = false;  // values
-    bool is_there = false;
     ArrayPtr none;
+
+    bool is_there() const { return whole || values != nullptr; }
+    bool is_up_to_date() const { return !whole && deltas.empty(); }
   };
 
   static ArrayPtr decoded(const Part& part, const ReadSchema::Dictionary& dictionary, BatchDecoder& decoder);

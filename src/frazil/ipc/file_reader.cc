@@ -16,11 +16,12 @@
 #include "frazil/ipc/message.h"
 #include "frazil/ipc/metadata_tables.h"
 #include "frazil/ipc/read_schema.h"
-#include "frazil/ipc/schema_cache.h"
 
 namespace frazil::ipc {
 namespace {
 
+// What is read first of a file whose bodies are mapped; a file that is no longer is not mapped.
+constexpr size_t kMappedTailBytes = size_t{16} << 10;
 constexpr size_t kTrailerBytes = sizeof(int32_t) + kMagic.size();
 
 std::string_view text_of(std::span<const std::byte> bytes) {
@@ -59,30 +60,31 @@ struct FileReader::Impl {
   Impl(std::shared_ptr<const InputFile> file_in, MemoryPool& pool_in, ReadOptions options_in)
       : pool(pool_in), options(std::move(options_in)), file(std::move(file_in)), size(file->size()) {
     with_path([&] {
-      std::optional<Buffer> mapped;
-      if (options.map_files) mapped = file->map();
-      if (mapped) {
-        whole = *std::move(mapped);
-        is_whole = true;
-        return open(whole);
-      }
-      const uint64_t tail_bytes = std::min<uint64_t>(size, kTailBytes);
+      const uint64_t tail_bytes = std::min<uint64_t>(size, options.map_files ? kMappedTailBytes : kTailBytes);
       const Buffer tail = read(size - tail_bytes, tail_bytes);
       if (tail_bytes == size) {
         whole = tail;
         is_whole = true;
+      } else if (options.map_files) {
+        mapped = file->map();
       }
       open(tail);
     });
   }
 
-  // Bytes of the file. Requires that they are inside.
+  // Bytes of the file. Requires that they are inside. Of a mapped file it is the metadata that are read: the first touch of a
+  // page of a mapping takes longer than a call that copies it.
   Buffer read(uint64_t offset, uint64_t length) {
     if (is_whole) return whole.slice(static_cast<size_t>(offset), static_cast<size_t>(length));
     MutableBuffer bytes = pool.allocate(static_cast<size_t>(length));
     file->read_at(offset, bytes.span());
     bytes_read += length;
     return std::move(bytes).freeze();
+  }
+
+  // Requires that the bytes are inside.
+  Buffer mapped_body(uint64_t offset, uint64_t length) const {
+    return mapped->slice(static_cast<size_t>(offset), static_cast<size_t>(length));
   }
 
   void open(const Buffer& tail);
@@ -100,6 +102,7 @@ struct FileReader::Impl {
   uint64_t size;
   Buffer whole;
   bool is_whole = false;
+  std::optional<Buffer> mapped;  // bodies are slices of it
   uint64_t bytes_read = 0;
   Buffer footer_bytes;
   uint64_t footer_offset = 0;
@@ -167,8 +170,10 @@ FileReader::Impl::Read FileReader::Impl::read_message(const Block& block, bool w
   Read result;
   result.body_offset = offset + metadata_bytes;
   result.body_bytes = static_cast<uint64_t>(block.body_length);
-  Buffer bytes = read(offset, metadata_bytes + (with_body ? result.body_bytes : 0));
-  if (with_body) result.body = bytes.slice(static_cast<size_t>(metadata_bytes));
+  const bool reads_body = with_body && !mapped;
+  Buffer bytes = read(offset, metadata_bytes + (reads_body ? result.body_bytes : 0));
+  if (reads_body) result.body = bytes.slice(static_cast<size_t>(metadata_bytes));
+  if (with_body && mapped) result.body = mapped_body(result.body_offset, result.body_bytes);
   const std::span<const std::byte> head = bytes.span().first(static_cast<size_t>(metadata_bytes));
   const std::optional<MessagePrefix> prefix = MessagePrefix::read(head, offset);
   if (!prefix || prefix->metadata_bytes == 0 || prefix->metadata_bytes > head.size() - prefix->prefix_bytes) {
@@ -181,7 +186,8 @@ FileReader::Impl::Read FileReader::Impl::read_message(const Block& block, bool w
 }
 
 Buffer FileReader::Impl::read_body(const Read& read_in, const Message& message) {
-  return read(read_in.body_offset, message.body_bytes());
+  return mapped ? mapped_body(read_in.body_offset, message.body_bytes())
+                : read(read_in.body_offset, message.body_bytes());
 }
 
 void FileReader::Impl::read_dictionaries() {
@@ -236,7 +242,7 @@ std::vector<Buffer> FileReader::Impl::read_pieces(const Read& read_in, const Mes
 RecordBatch FileReader::Impl::batch(size_t index) {
   if (dictionaries.size() > 0) read_dictionaries();
   const Block place = block(batches, index);
-  if (is_whole || decoder->is_all()) {
+  if (is_whole || mapped || decoder->is_all()) {
     const Read read_in = read_message(place, true);
     const Message message = batch_message(read_in);
     return decoder->decode(message, {.whole = read_in.body.slice(0, static_cast<size_t>(message.body_bytes())),

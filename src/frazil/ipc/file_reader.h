@@ -47,7 +47,7 @@ class FileReader {
   Metadata batch_metadata(size_t index);
   // Of all batches, by their metadata.
   int64_t row_count();
-  // Bytes taken of the file by now; 0 of memory and mappings.
+  // Bytes taken of the file by now; of a mapped one its metadata, 0 of memory.
   uint64_t bytes_read() const;
 
  private:

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -153,6 +154,27 @@ TEST(FileReader, ReadsOfAFileWhatIsWanted) {
   FileReader small(files.open_input("small"), pool);
   small.batch(0);
   EXPECT_EQ(small.bytes_read(), files.open_input("small")->size());
+}
+
+TEST(FileReader, SharesTheBodiesOfAMappedFileAndReadsItsMetadata) {
+  MemoryPool pool;
+  MemoryFileSystem files;
+  const std::string bytes = written({numbers(100, 10000, pool), numbers(100, 10000, pool)});
+  files.put("big", bytes);
+  FileReader mapped(files.open_input("big"), pool, {.map_files = true});
+  FileReader whole(Buffer::from_string(bytes), pool);
+  const std::optional<Buffer> mapping = files.open_input("big")->map();
+  ASSERT_TRUE(mapping);
+  for (size_t i = 0; i < 2; ++i) {
+    const RecordBatch batch = mapped.batch(i);
+    EXPECT_EQ(difference(batch, whole.batch(i)), "");
+    const std::byte* values = batch.column(99)->buffers[1].data();
+    EXPECT_TRUE(values >= mapping->data() && values < mapping->data() + mapping->size());
+  }
+  EXPECT_LT(mapped.bytes_read(), bytes.size() / 50);
+  FileReader part(files.open_input("big"), pool, {.columns = std::vector<size_t>{70}, .map_files = true});
+  EXPECT_EQ(difference(*part.batch(1).column(0), *whole.batch(1).column(70)), "");
+  EXPECT_LT(part.bytes_read(), bytes.size() / 50);
 }
 
 TEST(FileReader, NamesTheFileAndWhatIsAskedInVain) {

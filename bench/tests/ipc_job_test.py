@@ -119,7 +119,7 @@ class Engines(unittest.TestCase):
     def made(self, set_name, codec="none", rows=1_000, columns=6, files=1):
         data = workload.DataSet(set_name, codec, rows, columns, files, 1)
         recipe = json.dumps({"set": set_name, "codec": codec, "rows": rows, "columns": columns, "files": files})
-        folder = os.path.join(self.folder.name, f"{set_name}_{codec}")
+        folder = os.path.join(self.folder.name, f"{set_name}_{codec}_{rows}")
         done = subprocess.run([MAIN, os.path.join(BENCH, "ipc", "make_data.py"), recipe, folder], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         return data, done.stdout.strip()
@@ -158,10 +158,10 @@ class Engines(unittest.TestCase):
         self.assertEqual(len(sums), 1, found)
         self.assertNotEqual(sums, {"0" * 16})
 
-    def test_a_pipe_and_a_file_are_read_and_a_mapping_is_not(self):
-        data, path = self.made("columns_6")
+    def test_a_pipe_and_a_file_are_read_and_of_a_mapping_at_most_the_metadata(self):
+        data, path = self.made("columns_6", rows=20_000)
         size = os.path.getsize(path)
-        for case, least, most in (("stream_from_pipe", 0.9, 1.1), ("file_from_file", 0.9, 1.2), ("file_from_mmap", 0, 0.01)):
+        for case, least, most in (("stream_from_pipe", 0.9, 1.1), ("file_from_file", 0.9, 1.2), ("file_from_mmap", 0, 0.1)):
             for name, answer in self.run_all(data, path, case, hashed=False).items():
                 self.assertGreaterEqual(answer["bytes_read"], least * size, f"{name} {case}")
                 self.assertLessEqual(answer["bytes_read"], most * size, f"{name} {case}")

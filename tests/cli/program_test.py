@@ -431,6 +431,43 @@ class BenchReadTest(TemporaryTest):
                 self.assertEqual((done.stdout, len(done.stderr.splitlines())), ('', 1))
 
 
+class BenchIpcTest(TemporaryTest):
+    made = ('--columns', '5', '--rows', '1000', '--batches', '3')
+
+    def rounds(self, *arguments, **more):
+        done = frazil('bench', 'ipc', *arguments, '--operations', '3', '--output', 'json', '--quiet', **more)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def test_all_inputs_and_formats_give_the_same_rows(self):
+        hashes = set()
+        for format in 'file', 'stream':
+            for input in 'memory', 'mmap', 'pipe', 'file':
+                arguments = (*self.made, '--format', format, '--input', input)
+                for figures in self.rounds(*arguments):
+                    self.assertEqual((figures['rows'], figures['batches'], figures['operations']), (1000, 3, 3))
+                    self.assertAlmostEqual(figures['seconds'] * 1e6, figures['microseconds_median'], places=3)
+                self.assertEqual(len(self.rounds(*arguments, '--touch', '--validation', 'full', '--rounds', '2')), 2)
+                hashes.add(self.rounds(*arguments, '--hash', '--rounds', '1')[0]['content_hash'])
+        self.assertEqual(len(hashes), 1)
+
+    def test_what_was_written_is_read_again(self):
+        path = self.folder + '/rows.arrow'
+        written = self.rounds(*self.made, '--write', '--to', path, '--compression', 'zstd', '--rounds', '1')[0]
+        self.assertEqual(written['bytes_written'], os.path.getsize(path))
+        read = self.rounds(path, '--hash', '--rounds', '1')[0]
+        self.assertEqual(read['content_hash'], self.rounds(*self.made, '--hash', '--rounds', '1')[0]['content_hash'])
+        first = self.rounds(path, '--first-batch', '--select', 'c3', '--rounds', '1')[0]
+        self.assertEqual((first['rows'], first['batches'], first['files']), (333, 1, 1))
+
+    def test_what_is_wrong_says_so(self):
+        for code, arguments in [(2, ['--operations', '0']), (2, ['--hash', '--write']), (2, [NATION, '--columns', '3']),
+                                (2, ['--columns', '0']), (3, [self.folder + '/x.arrow']), (3, ['--select', 'nothing']),
+                                (4, [__file__])]:
+            with self.subTest(arguments=arguments):
+                done = frazil('bench', 'ipc', *arguments, '--quiet', code=code)
+                self.assertEqual((done.stdout, len(done.stderr.splitlines())), ('', 1))
+
+
 class ExitCodeTest(TemporaryTest):
     def test_usage(self):
         for arguments in [[], ['scna'], ['scan'], ['uuid', 'a', 'b'], ['list', '--frob'], ['--frob'],

@@ -161,15 +161,16 @@ class Reader {
     }
   }
 
-  // take(schema, array)
+  // take(schema, array). Who keeps arrays gives `kept`, where mappings live on.
   template <typename Take>
-  void read(Take&& take_array) const {
+  void read(Take&& take_array, std::vector<std::unique_ptr<Mapping>>* kept = nullptr) const {
     for (const Source& source : sources_) {
       if (request_.input == "memory") {
         read_bytes(reinterpret_cast<const uint8_t*>(source.bytes.data()), source.bytes.size(), take_array);
       } else if (request_.input == "mmap") {
-        const Mapping mapping(source.path);
-        read_bytes(static_cast<const uint8_t*>(mapping.data), mapping.size, take_array);
+        auto mapping = std::make_unique<Mapping>(source.path);
+        read_bytes(static_cast<const uint8_t*>(mapping->data), mapping->size, take_array);
+        if (kept != nullptr) kept->push_back(std::move(mapping));
       } else {
         std::optional<ipc_bench::PipeProducer> producer;
         if (request_.input == "pipe") producer.emplace(source.bytes);
@@ -246,6 +247,7 @@ class Reader {
 
 // What was read, for the hash and for writing.
 struct Batches {
+  std::vector<std::unique_ptr<Mapping>> mappings;  // of the arrays
   nanoarrow::UniqueSchema schema;
   std::vector<nanoarrow::UniqueArray> arrays;
 };
@@ -253,10 +255,11 @@ struct Batches {
 Batches all_batches(const Reader& reader) {
   Batches batches;
   ArrowError error;
-  reader.read([&](const ArrowSchema* schema, ArrowArray* array) {
+  const auto keep = [&](const ArrowSchema* schema, ArrowArray* array) {
     if (batches.schema->release == nullptr) check(ArrowSchemaDeepCopy(schema, batches.schema.get()), error);
     batches.arrays.emplace_back(array);
-  });
+  };
+  reader.read(keep, &batches.mappings);
   return batches;
 }
 

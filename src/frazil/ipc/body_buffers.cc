@@ -124,6 +124,7 @@ void BodyBuffers::changed(ArrayArena& arena, const Place& place, uint64_t needed
   const bool is_turned = changes_.is_big_endian && order != ByteOrder::kNone;
   const bool is_aligned = (reinterpret_cast<uintptr_t>(stored_bytes().data()) & (alignment - 1)) == 0;
   if (own.size() == 0 && (is_turned || !is_aligned)) {
+    take_copied(place);
     own = changes_.pool.allocate(stored.size());
     std::memcpy(own.data(), stored.data(), stored.size());
   }
@@ -141,6 +142,10 @@ void BodyBuffers::changed(ArrayArena& arena, const Place& place, uint64_t needed
 
 void BodyBuffers::throw_too_few() const {
   throw_corrupt(body_.offset, "a message with {} buffers has more in its schema", count_);
+}
+
+void BodyBuffers::throw_copied(const Place& place) const {
+  throw_corrupt(body_.offset + place.offset, "the buffers of a message share the {} bytes of its body", body_bytes_);
 }
 
 void BodyBuffers::throw_outside(const Place& place) const {

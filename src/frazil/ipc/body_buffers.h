@@ -46,7 +46,8 @@ class BodyBuffers {
         body_(body),
         changes_(changes),
         is_plain_(body.is_whole && changes.codec == Codec::kNone && !changes.is_big_endian),
-        decompressed_left_(changes.max_decompressed_bytes) {}
+        decompressed_left_(changes.max_decompressed_bytes),
+        copied_left_(body_bytes) {}
 
   size_t remaining() const { return count_ - next_; }
 
@@ -64,6 +65,7 @@ class BodyBuffers {
     const std::byte* data = body_.whole.data() + place.offset;
     if ((reinterpret_cast<uintptr_t>(data) & (alignment - 1)) != 0) {
       arena.keep_others();
+      take_copied(place);
       out = changes_.pool.copy({data, static_cast<size_t>(place.length)});
     } else {
       arena.slice(data, static_cast<size_t>(place.length), out);
@@ -91,6 +93,7 @@ class BodyBuffers {
     uint64_t offset;
     uint64_t length;
   };
+  static constexpr uint64_t kCopiesMax = 8;  // of a body's bytes
 
   Place next_place() {
     if (next_ == count_) throw_too_few();
@@ -103,8 +106,15 @@ class BodyBuffers {
   }
 
   void changed(ArrayArena& arena, const Place& place, uint64_t needed, size_t alignment, ByteOrder order, Buffer& out);
+  // Counts a buffer that is copied as it is. Those of an honest message lie side by side, or a few are one; where all are the
+  // whole body, copies would be more than its bytes justify. Throws CorruptError.
+  void take_copied(const Place& place) {
+    if (place.length / kCopiesMax > copied_left_) throw_copied(place);
+    copied_left_ -= place.length / kCopiesMax;
+  }
   MutableBuffer decompress(const Place& place, uint64_t size, std::span<const std::byte> bytes);
   [[noreturn]] void throw_too_few() const;
+  [[noreturn]] void throw_copied(const Place& place) const;
   [[noreturn]] void throw_outside(const Place& place) const;
   [[noreturn]] void throw_short(const Place& place, uint64_t length, uint64_t needed) const;
 
@@ -117,6 +127,7 @@ class BodyBuffers {
   const Changes& changes_;
   bool is_plain_;
   uint64_t decompressed_left_;
+  uint64_t copied_left_;
 };
 
 }  // namespace frazil::ipc

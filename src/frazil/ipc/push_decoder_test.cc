@@ -299,6 +299,22 @@ TEST(BatchDecoder, AlignsWhatIsNot) {
   EXPECT_THAT(first_columns(decode(made(kInts) + made(batch))), ElementsAre("1 2"));
 }
 
+TEST(BatchDecoder, DoesNotCopyABodyForEachColumn) {
+  constexpr size_t kColumns = 100;
+  std::vector<Field> fields(kColumns, {.name = "a", .type = primitive(TypeId::kInt32)});
+  MadeBatch batch{.length = 10000};
+  batch.body.resize(40008);
+  for (size_t i = 0; i < kColumns; ++i) {
+    batch.node(batch.length);
+    batch.buffers.push_back({0, 0});
+    batch.buffers.push_back({1, 40000});
+  }
+  EXPECT_THAT(error_of(made(Schema(fields)) + made(batch)), HasSubstr("share the 40008 bytes"));
+  // Eight are well, and so are all of them where nothing is copied.
+  for (size_t i = 8; i < kColumns; ++i) batch.buffers[2 * i + 1].offset = 8;
+  EXPECT_EQ(decode(made(Schema(fields)) + made(batch)).size(), 1U);
+}
+
 TEST(BatchDecoder, ReadsBuffersThatShareTheirBytes) {
   const Schema schema(
       {{.name = "a", .type = primitive(TypeId::kInt32)}, {.name = "b", .type = primitive(TypeId::kInt32)}});

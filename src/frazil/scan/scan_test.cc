@@ -15,6 +15,7 @@
 #include "frazil/io/counting_file_system.h"
 #include "frazil/io/file_systems.h"
 #include "frazil/manifest/manifest_list.h"
+#include "frazil/predicate/parse.h"
 #include "frazil/runtime/context.h"
 #include "frazil/scan/planner.h"
 
@@ -94,10 +95,10 @@ TEST(Scan, BatchBoundariesDoNotDependOnThreads) {
 
 TEST(Scan, FewFilesAreSplitByColumnsIntoTheSameBatches) {
   Fixture fixture(kLineitem);
-  for (const auto order : {Order::kTask, Order::kArrival}) {
+  for (const char* where : {"TRUE", "l_quantity < 25 AND l_comment LIKE 'c%'"}) {
     std::vector<RecordBatch> expected;
     for (size_t threads : {1, 2, 4}) {
-      auto stream = fixture.open({.order = order, .batch_rows = 20'000, .threads = threads});
+      auto stream = fixture.open({.where = predicate::parse(where), .batch_rows = 20'000, .threads = threads});
       std::vector<RecordBatch> batches;
       while (auto batch = stream->next()) {
         validate_full(*batch);
@@ -106,7 +107,7 @@ TEST(Scan, FewFilesAreSplitByColumnsIntoTheSameBatches) {
       if (threads == 1) expected = batches;
       ASSERT_EQ(batches.size(), expected.size());
       for (size_t i = 0; i < batches.size(); ++i) {
-        EXPECT_TRUE(equals(batches[i], expected[i])) << threads << " threads, batch " << i;
+        EXPECT_TRUE(equals(batches[i], expected[i])) << where << ", " << threads << " threads, batch " << i;
       }
       EXPECT_EQ(stream->stats().split_steps, threads == 1 ? 0 : expected.size());
     }

@@ -302,6 +302,11 @@ TEST(Dictionaries, ThatChangeAreWrittenAsTheOptionSays) {
   EXPECT_THAT(dictionaries_of(Kind::kFile, DictionaryChanges::kDelta, batches), ElementsAre("0:2", "0+1", "0+2"));
   // The last one is what the footer names.
   EXPECT_THAT(dictionaries_of(Kind::kFile, DictionaryChanges::kUnify, batches), ElementsAre("0:2", "0:5"));
+  // Each way of growing alone.
+  EXPECT_THAT(dictionaries_of(Kind::kFile, DictionaryChanges::kUnify, {batches[0], batches[1]}),
+              ElementsAre("0:2", "0:3"));
+  EXPECT_THAT(dictionaries_of(Kind::kFile, DictionaryChanges::kUnify, {batches[0], batches[2]}),
+              ElementsAre("0:2", "0:5"));
 }
 
 TEST(Dictionaries, OfEveryTypeAreUnified) {

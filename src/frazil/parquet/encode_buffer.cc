@@ -15,7 +15,7 @@ void EncodeBuffer::grow(size_t count) {
 
 void EncodeBuffer::shrink() {
   constexpr size_t kLargeBytes = size_t{16} << 10;
-  if (block_.size() <= kLargeBytes || size_ > block_.size() / 4) return;
+  if (block_.size() <= kLargeBytes || size_ > block_.size() / 4 * 3) return;
   if (size_ == 0) return release();
   MutableBuffer smaller = pool_->allocate(size_);
   smaller.set_size(smaller.capacity());

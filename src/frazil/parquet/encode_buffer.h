@@ -75,7 +75,7 @@ class EncodeBuffer {
     size_ = 0;
     block_ = {};
   }
-  // The bytes that it has in a block of their size, if most of a large one is unused.
+  // The bytes that it has in a block of their size, if much of a large one is unused.
   void shrink();
   size_t capacity() const { return block_.size(); }
 

@@ -254,7 +254,8 @@ class DataWriter::Impl {
                            whole.partitions.width, part.row_count};
       }
       stage(std::move(part));
-      if (staged_bytes_ > buffer_bytes_ / 2) run_round(false);
+      // Of many partitions as many rows as may wait, so that their row groups are not even smaller.
+      if (!has_many_chunks(partitions_.size()) || staged_bytes_ > buffer_bytes_ / 2) run_round(false);
     }
   }
 

@@ -21,6 +21,7 @@
 #include "frazil/ipc/reader.h"
 #include "frazil/ipc/schema_message.h"
 #include "frazil/ipc/stream_reader.h"
+#include "frazil/memory/poison.h"
 #include "frazil/testing/ipc_contents.h"
 
 namespace frazil::testing {
@@ -270,14 +271,24 @@ TEST(IpcReports, I20AChosenColumnHasItsOwnDictionary) {
   }
 }
 
+// AddressSanitizer takes minutes for as many as were reported.
+#ifdef FRAZIL_ADDRESS_SANITIZER
+constexpr size_t kManyColumns = 20'001;
+#else
+constexpr size_t kManyColumns = 500'001;
+#endif
+
 TEST(IpcReports, I24HalfAMillionColumnsAreReadAndWritten) {
   MemoryPool pool;
   const DataTypePtr type = primitive(TypeId::kInt8);
   const ArrayPtr values = make_fixed<int8_t>(type, {1, 2});
-  std::vector<Field> fields(500'001, Field{.name = "c", .type = type});
+  std::vector<Field> fields(kManyColumns, Field{.name = "c", .type = type});
   std::vector<ArrayPtr> columns(fields.size(), values);
-  const IpcContents written = contents(Schema::make(std::move(fields)), {std::move(columns)});
-  EXPECT_EQ(difference_after_writing(written, pool), "");
+  const Buffer stream = stream_of(contents(Schema::make(std::move(fields)), {std::move(columns)}), pool);
+  ipc::StreamReader reader(stream, pool, kChecked);
+  const RecordBatch batch = *reader.next();
+  ASSERT_EQ(batch.columns().size(), kManyColumns);
+  EXPECT_EQ(difference(*batch.column(kManyColumns - 1), *values), "");
 }
 
 // A schema message of one list in another, `levels` deep; our own writer makes none that are deeper than types may be.

@@ -615,8 +615,8 @@ class DataWriter::Impl {
   }
 
   void encode_piece(size_t place, const Array& piece, const Segment& segment, Worker& worker) {
-    ArrayPtr cut;
-    worker.shredder.shred(place, layout_.stored(place, piece, cut), [&](size_t leaf, const parquet::LeafPiece& values) {
+    const ArrayPtr cut = layout_.cut(place, piece);
+    worker.shredder.shred(place, cut == nullptr ? piece : *cut, [&](size_t leaf, const parquet::LeafPiece& values) {
       std::optional<parquet::ChunkEncoder>& encoder = segment.group->encoders[leaf];
       if (!encoder) encoder.emplace(layout_.plan()->leaves()[leaf], layout_.plan()->chunk_options()[leaf], pool_);
       encoder->write(values, worker.scratch);
@@ -685,9 +685,9 @@ class DataWriter::Impl {
         std::vector<ArrayPtr> columns_of_file;
         std::vector<Field> fields;
         for (size_t i = 0; i < layout_.column_count(); ++i) {
-          ArrayPtr cut;
           const ArrayPtr& column = rows[layout_.column(i)];
-          columns_of_file.push_back(&layout_.stored(i, *column, cut) == column.get() ? column : std::move(cut));
+          ArrayPtr cut = layout_.cut(i, *column);
+          columns_of_file.push_back(cut == nullptr ? column : std::move(cut));
           fields.push_back(layout_.plan()->schema().arrow_schema()->field(i));
           fields.back().type = columns_of_file.back()->type;
         }

@@ -70,10 +70,9 @@ void FileLayout::keep_bounds(const spec::Type& type, const MetricsConfig& metric
   }
 }
 
-const Array& FileLayout::stored(size_t place, const Array& array, ArrayPtr& cut) const {
-  if (stored_types_[place] == nullptr) return array;
-  cut = stored_array(array, *schema_->fields()[columns_[place]].type, stored_types_[place]);
-  return *cut;
+ArrayPtr FileLayout::cut(size_t place, const Array& array) const {
+  if (stored_types_[place] == nullptr) return nullptr;
+  return stored_array(array, *schema_->fields()[columns_[place]].type, stored_types_[place]);
 }
 
 }  // namespace frazil::write

@@ -26,8 +26,8 @@ class FileLayout {
   size_t column_count() const { return columns_.size(); }
   // Their place in the table's schema.
   size_t column(size_t place) const { return columns_[place]; }
-  // What files have of an array of the table's type: `array` itself, or in `cut` without fields that are not stored.
-  const Array& stored(size_t place, const Array& array, ArrayPtr& cut) const;
+  // What files have of an array of the table's type; nullptr: all of it.
+  ArrayPtr cut(size_t place, const Array& array) const;
 
  private:
   void keep_bounds(const spec::Type& type, const MetricsConfig& metrics, parquet::WriterOptions& options) const;

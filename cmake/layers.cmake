@@ -21,6 +21,6 @@ frazil_layer(catalog DEPENDS base memory runtime json io spec LIBRARIES PkgConfi
 frazil_layer(scan THREADS DEPENDS base memory runtime columnar io predicate parquet avro spec manifest
              TEST_DEPENDS catalog testing)
 frazil_layer(commit DEPENDS base memory runtime io avro spec manifest catalog TEST_DEPENDS testing)
-frazil_layer(write THREADS DEPENDS base memory runtime columnar io parquet spec manifest TEST_DEPENDS testing)
+frazil_layer(write THREADS DEPENDS base memory runtime columnar io parquet spec manifest TEST_DEPENDS json testing)
 frazil_layer(table DEPENDS base memory runtime columnar io predicate spec manifest catalog scan commit write)
 frazil_layer(testing DEPENDS base memory runtime columnar json io ipc TEST_DEPENDS codec)

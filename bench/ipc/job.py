@@ -57,7 +57,7 @@ def data_sets(size):
         shaped("columns_1000", columns=1_000): (*PUBLISHED, *COLUMN),
         shaped("columns_4096", columns=4_096): PUBLISHED,
         DataSet("small_files", "none", 160_000, 3, 10_000, 13): ("file_from_file", "file_from_mmap"),
-        DataSet("first_of_many", "none", 268_000_000, 1, 1, 4): FIRST,
+        DataSet("first_of_many", "none", 268_000_000, 1, 1, 8): FIRST,  # as a file and as a stream
     }
     for set_name in ("batches_100", "nulls", "dictionary", "views"):
         sets[shaped(set_name)] = (*PUBLISHED, *CHECKED, *WRITTEN)

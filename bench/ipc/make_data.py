@@ -13,7 +13,7 @@ seed 29. A set is named after how it differs:
   views                  odd columns are binary views of 0 to 29 bytes
   few_values             numbers below 1,000 and one of 1,000 texts: what compresses well
   small_files            10,000 files of about 1 KiB, each with one batch of 3 columns; files only, prints their folder
-  first_of_many          a large file: 10 columns, batches of a million rows
+  first_of_many          a large file: one column of numbers, batches of a million rows
 """
 
 import json

@@ -93,6 +93,7 @@ void scan_table(Session& session, const Arguments& arguments) {
     figures.set_stream(*stream, builder.options().order, session.context().thread_count());
     figures.bytes_read = table.io_counters().bytes_read.load();
     figures.bytes_written = session.out().bytes_written();
+    figures.rss_peak_bytes = rss_peak_bytes();
     OutputStream err(STDERR_FILENO);
     err.write(json::write(json::Value(to_json(figures))) + "\n");
     err.flush();

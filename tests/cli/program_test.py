@@ -328,7 +328,10 @@ class RowsTest(unittest.TestCase):
     def test_none_prints_nothing(self):
         done = frazil('scan', LINEITEM, '--format', 'none', '--stats', '--quiet')
         self.assertEqual(done.stdout, '')
-        self.assertEqual(json.loads(done.stderr)['rows'], 111968)
+        figures = json.loads(done.stderr)
+        self.assertEqual(figures['rows'], 111968)
+        self.assertLess(0, figures['pool_peak_bytes'])
+        self.assertLess(figures['pool_peak_bytes'], figures['rss_peak_bytes'])
 
     def test_limit_and_select(self):
         done = frazil('scan', NATION, '--limit', '2', '--select', 'n_name,n_nationkey', '--quiet')

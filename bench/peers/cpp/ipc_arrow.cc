@@ -1,6 +1,4 @@
 // How fast does Arrow C++ read and write its own format? Out of the pyarrow wheel; words and figures: ipc_runner.h.
-#include "ipc_runner.h"
-
 #include <memory>
 #include <optional>
 
@@ -8,6 +6,8 @@
 #include <arrow/c/bridge.h>
 #include <arrow/io/api.h>
 #include <arrow/ipc/api.h>
+
+#include "ipc_runner.h"
 
 namespace {
 
@@ -102,7 +102,8 @@ class Reader {
   };
 
   std::shared_ptr<arrow::io::RandomAccessFile> open(const Source& source) const {
-    if (request_.input == "mmap") return value(arrow::io::MemoryMappedFile::Open(source.path, arrow::io::FileMode::READ));
+    if (request_.input == "mmap")
+      return value(arrow::io::MemoryMappedFile::Open(source.path, arrow::io::FileMode::READ));
     if (request_.input == "file") return value(arrow::io::ReadableFile::Open(source.path));
     return std::make_shared<arrow::io::BufferReader>(source.buffer);
   }
@@ -150,10 +151,13 @@ Totals write(const Request& request, const std::vector<std::shared_ptr<arrow::Re
   options.use_threads = request.threads > 1;
   options.unify_dictionaries = true;
   if (!request.codec.empty())
-    options.codec = value(arrow::util::Codec::Create(request.codec == "zstd" ? arrow::Compression::ZSTD : arrow::Compression::LZ4_FRAME));
+    options.codec = value(
+        arrow::util::Codec::Create(request.codec == "zstd" ? arrow::Compression::ZSTD : arrow::Compression::LZ4_FRAME));
   std::shared_ptr<arrow::io::OutputStream> sink;
-  if (request.to == "memory") sink = value(arrow::io::BufferOutputStream::Create());
-  else sink = value(arrow::io::FileOutputStream::Open(request.to));
+  if (request.to == "memory")
+    sink = value(arrow::io::BufferOutputStream::Create());
+  else
+    sink = value(arrow::io::FileOutputStream::Open(request.to));
   const auto& schema = batches.at(0)->schema();
   const auto writer = value(request.format == "file" ? arrow::ipc::MakeFileWriter(sink, schema, options)
                                                      : arrow::ipc::MakeStreamWriter(sink, schema, options));
@@ -184,7 +188,8 @@ void run(const Request& request) {
   } else if (request.hash) {
     int64_t rows = 0;
     const std::string sum = hash(reader.batches(), &rows);
-    std::printf("{\"engine\": \"%s\", \"content_hash\": \"%s\", \"rows\": %lld}\n", request.engine.c_str(), sum.c_str(), static_cast<long long>(rows));
+    std::printf("{\"engine\": \"%s\", \"content_hash\": \"%s\", \"rows\": %lld}\n", request.engine.c_str(), sum.c_str(),
+                static_cast<long long>(rows));
   } else {
     ipc_bench::measure(request, [&] { return reader.all(); }, allocations);
   }

@@ -2,8 +2,6 @@
 //
 // From memory and mappings: its decoder over the bytes, arrays that share them. From pipes and files: its stream reader. It
 // reads streams only, and writes without codecs and dictionaries. Linked with --wrap, so that allocations are counted.
-#include "ipc_runner.h"
-
 #include <memory>
 #include <optional>
 
@@ -11,6 +9,8 @@
 #include <nanoarrow/nanoarrow.hpp>
 #include <nanoarrow/nanoarrow_ipc.h>
 #include <nanoarrow/nanoarrow_ipc.hpp>
+
+#include "ipc_runner.h"
 
 extern "C" {
 void* __real_malloc(size_t size);
@@ -97,12 +97,16 @@ class MemoryReader {
           break;
         case NANOARROW_IPC_MESSAGE_TYPE_DICTIONARY_BATCH: {
           nanoarrow::UniqueBuffer shared = share(body);
-          check(ArrowIpcDecoderDecodeDictionaryFromShared(decoder_.get(), shared.get(), level(), &dictionaries_, &error_), error_);
+          check(
+              ArrowIpcDecoderDecodeDictionaryFromShared(decoder_.get(), shared.get(), level(), &dictionaries_, &error_),
+              error_);
           break;
         }
         case NANOARROW_IPC_MESSAGE_TYPE_RECORD_BATCH: {
           nanoarrow::UniqueBuffer shared = share(body);
-          check(ArrowIpcDecoderDecodeArrayFromSharedWithDictionaries(decoder_.get(), shared.get(), request_.column, &dictionaries_, array, level(), &error_), error_);
+          check(ArrowIpcDecoderDecodeArrayFromSharedWithDictionaries(decoder_.get(), shared.get(), request_.column,
+                                                                     &dictionaries_, array, level(), &error_),
+                error_);
           return true;
         }
         default:
@@ -154,7 +158,8 @@ class MemoryReader {
 class Reader {
  public:
   explicit Reader(const Request& request) : request_(request) {
-    if (request.format == "file") throw ipc_bench::NotOffered("nanoarrow reads streams; its reader of footers is for its own tests");
+    if (request.format == "file")
+      throw ipc_bench::NotOffered("nanoarrow reads streams; its reader of footers is for its own tests");
     for (const std::string& path : ipc_bench::files_of(request.path)) {
       const bool in_memory = request.input == "memory" || request.input == "pipe";
       sources_.push_back({path, in_memory ? ipc_bench::contents(path) : std::string()});
@@ -174,7 +179,8 @@ class Reader {
       } else {
         std::optional<ipc_bench::PipeProducer> producer;
         if (request_.input == "pipe") producer.emplace(source.bytes);
-        read_stream(producer ? ::fdopen(producer->read_end(), "rb") : std::fopen(source.path.c_str(), "rb"), take_array);
+        read_stream(producer ? ::fdopen(producer->read_end(), "rb") : std::fopen(source.path.c_str(), "rb"),
+                    take_array);
       }
     }
   }
@@ -191,7 +197,8 @@ class Reader {
         return;
       }
       ArrowError error;
-      if (view->storage_type == NANOARROW_TYPE_UNINITIALIZED) check(ArrowArrayViewInitFromSchema(view.get(), schema, &error), error);
+      if (view->storage_type == NANOARROW_TYPE_UNINITIALIZED)
+        check(ArrowArrayViewInitFromSchema(view.get(), schema, &error), error);
       check(ArrowArrayViewSetArray(view.get(), array, &error), error);
       take(*view.get(), true, totals);
     });
@@ -268,8 +275,10 @@ Totals write(const Request& request, const Batches& batches) {
   ArrowErrorInit(&error);
   nanoarrow::UniqueBuffer bytes;
   nanoarrow::ipc::UniqueOutputStream output;
-  if (request.to == "memory") check(ArrowIpcOutputStreamInitBuffer(output.get(), bytes.get()), error);
-  else check(ArrowIpcOutputStreamInitFile(output.get(), std::fopen(request.to.c_str(), "wb"), 1), error);
+  if (request.to == "memory")
+    check(ArrowIpcOutputStreamInitBuffer(output.get(), bytes.get()), error);
+  else
+    check(ArrowIpcOutputStreamInitFile(output.get(), std::fopen(request.to.c_str(), "wb"), 1), error);
   nanoarrow::ipc::UniqueWriter writer;
   check(ArrowIpcWriterInit(writer.get(), output.get()), error);
   if (request.format == "file") check(ArrowIpcWriterStartFile(writer.get(), &error), error);
@@ -283,8 +292,10 @@ Totals write(const Request& request, const Batches& batches) {
     totals.rows += array->length;
     ++totals.batches;
   }
-  if (request.format == "file") check(ArrowIpcWriterFinalizeFile(writer.get(), &error), error);
-  else check(ArrowIpcWriterWriteArrayView(writer.get(), nullptr, &error), error);
+  if (request.format == "file")
+    check(ArrowIpcWriterFinalizeFile(writer.get(), &error), error);
+  else
+    check(ArrowIpcWriterWriteArrayView(writer.get(), nullptr, &error), error);
   totals.files = 1;
   writer.reset();
   output.reset();
@@ -293,7 +304,8 @@ Totals write(const Request& request, const Batches& batches) {
 }
 
 void run(const Request& request) {
-  if (request.operation == "write" && !request.codec.empty()) throw ipc_bench::NotOffered("nanoarrow writes no compressed bodies");
+  if (request.operation == "write" && !request.codec.empty())
+    throw ipc_bench::NotOffered("nanoarrow writes no compressed bodies");
   Request reading = request;
   if (request.operation == "write") reading.format = "stream";
   const Reader reader(reading);
@@ -308,7 +320,8 @@ void run(const Request& request) {
     stream.ToArrayStream(exported.get());
     int64_t rows = 0;
     const std::string sum = ipc_bench::content_hash(exported.get(), &rows);
-    std::printf("{\"engine\": \"%s\", \"content_hash\": \"%s\", \"rows\": %lld}\n", request.engine.c_str(), sum.c_str(), static_cast<long long>(rows));
+    std::printf("{\"engine\": \"%s\", \"content_hash\": \"%s\", \"rows\": %lld}\n", request.engine.c_str(), sum.c_str(),
+                static_cast<long long>(rows));
   } else {
     ipc_bench::measure(request, [&] { return reader.all(); }, allocations);
   }

@@ -134,7 +134,8 @@ inline int number(const std::string& text) {
 
 inline Request parse(const std::vector<std::string>& words) {
   Request request;
-  if (words.empty() || (words[0] != "read" && words[0] != "write")) throw std::invalid_argument("the first word must be read or write");
+  if (words.empty() || (words[0] != "read" && words[0] != "write"))
+    throw std::invalid_argument("the first word must be read or write");
   request.operation = words[0];
   for (size_t i = 1; i < words.size(); ++i) {
     const std::string& option = words[i];
@@ -147,20 +148,32 @@ inline Request parse(const std::vector<std::string>& words) {
     } else {
       if (++i == words.size()) throw std::invalid_argument(option + " needs a value");
       const std::string& value = words[i];
-      if (option == "--engine") request.engine = value;
-      else if (option == "--path") request.path = value;
-      else if (option == "--format") request.format = value;
-      else if (option == "--input") request.input = value;
-      else if (option == "--to") request.to = value;
-      else if (option == "--codec") request.codec = value;
-      else if (option == "--threads") request.threads = number(value);
-      else if (option == "--operations") request.operations = number(value);
-      else if (option == "--column") request.column = number(value);
-      else if (option == "--validation") request.validate_full = value == "full";
-      else throw std::invalid_argument("unknown: " + option);
+      if (option == "--engine")
+        request.engine = value;
+      else if (option == "--path")
+        request.path = value;
+      else if (option == "--format")
+        request.format = value;
+      else if (option == "--input")
+        request.input = value;
+      else if (option == "--to")
+        request.to = value;
+      else if (option == "--codec")
+        request.codec = value;
+      else if (option == "--threads")
+        request.threads = number(value);
+      else if (option == "--operations")
+        request.operations = number(value);
+      else if (option == "--column")
+        request.column = number(value);
+      else if (option == "--validation")
+        request.validate_full = value == "full";
+      else
+        throw std::invalid_argument("unknown: " + option);
     }
   }
-  if (request.path.empty() || request.threads < 1 || request.operations < 1) throw std::invalid_argument("--path, --threads and --operations are needed");
+  if (request.path.empty() || request.threads < 1 || request.operations < 1)
+    throw std::invalid_argument("--path, --threads and --operations are needed");
   return request;
 }
 
@@ -187,10 +200,12 @@ inline std::string content_hash(ArrowArrayStream* stream, int64_t* rows) {
   if (path == nullptr) throw std::runtime_error("FRAZIL_CONTENT_HASH names no library");
   void* library = ::dlopen(path, RTLD_NOW);
   if (library == nullptr) throw std::runtime_error(::dlerror());
-  auto* function = reinterpret_cast<int (*)(ArrowArrayStream*, uint64_t*, int64_t*, char*, size_t)>(::dlsym(library, "frazil_content_hash_stream"));
+  auto* function = reinterpret_cast<int (*)(ArrowArrayStream*, uint64_t*, int64_t*, char*, size_t)>(
+      ::dlsym(library, "frazil_content_hash_stream"));
   uint64_t sum = 0;
   char error[1024];
-  if (function(stream, &sum, rows, error, sizeof error) != 0) throw std::runtime_error(std::string("content hash: ") + error);
+  if (function(stream, &sum, rows, error, sizeof error) != 0)
+    throw std::runtime_error(std::string("content hash: ") + error);
   char text[17];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(sum));
   return text;
@@ -222,14 +237,16 @@ void measure(const Request& request, Operation&& operation, Allocations&& alloca
   rusage usage;
   getrusage(RUSAGE_SELF, &usage);
   std::printf(
-      "{\"engine\": \"%s\", \"rows\": %lld, \"batches\": %lld, \"files\": %lld, \"bytes_read\": %lld, \"bytes_written\": %lld, "
+      "{\"engine\": \"%s\", \"rows\": %lld, \"batches\": %lld, \"files\": %lld, \"bytes_read\": %lld, "
+      "\"bytes_written\": %lld, "
       "\"seconds\": %.9f, \"microseconds_median\": %.3f, \"microseconds_min\": %.3f, \"operations\": %zu, "
       "\"seconds_to_first_batch\": null, \"pool_peak_bytes\": null, \"rss_peak_bytes\": %ld, \"allocations\": %llu, "
       "\"threads\": %d, \"order\": null, \"byte_sum\": \"%016llx\", \"check\": %llu}\n",
       request.engine.c_str(), static_cast<long long>(totals.rows), static_cast<long long>(totals.batches),
-      static_cast<long long>(totals.files), read_by_one, static_cast<long long>(totals.bytes_written), median, median * 1e6,
-      seconds[0] * 1e6, seconds.size(), usage.ru_maxrss * 1024, static_cast<unsigned long long>(allocations_of_one),
-      request.threads, static_cast<unsigned long long>(totals.byte_sum), static_cast<unsigned long long>(totals.check & 7));
+      static_cast<long long>(totals.files), read_by_one, static_cast<long long>(totals.bytes_written), median,
+      median * 1e6, seconds[0] * 1e6, seconds.size(), usage.ru_maxrss * 1024,
+      static_cast<unsigned long long>(allocations_of_one), request.threads,
+      static_cast<unsigned long long>(totals.byte_sum), static_cast<unsigned long long>(totals.check & 7));
 }
 
 // main() of a peer: `run` gets the request.
@@ -258,5 +275,9 @@ void* operator new(size_t size) {
   if (void* memory = std::malloc(size)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, size_t) noexcept {
+  std::free(memory);
+}

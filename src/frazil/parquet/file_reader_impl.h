@@ -139,7 +139,7 @@ class FileReader::Impl {
   std::vector<ArrayQueue> kept_;  // a column of projection_
   size_t kept_bytes_ = 0;
   std::optional<BatchReader> reader_;
-  Lanes lanes_;  // its, and those of readers to come
+  Lanes lanes_;                         // its, and those of readers to come
   std::optional<RecordBatch> decoded_;  // by it, and not done with
   std::optional<RecordBatch> stored_;   // wanted, its variants not put together
   uint64_t position_ = 0;               // among the rows that reader_ reads

@@ -350,7 +350,7 @@ TEST(SqlCatalogWriting, LooksAgainForWhatBecameOfACommit) {
             "conflict",
             5,
             155},
-           {{{"commit.status-check.total-timeout-ms", "900"}}, 2, "commit_state_unknown", 0, 0},
+           {{{"commit.status-check.total-timeout-ms", "400"}}, 2, "commit_state_unknown", 0, 0},
        }) {
     Fixture fixture;
     HookedClock clock;

@@ -168,7 +168,7 @@ class Append {
                             ? *options_.merge_manifests
                             : spec::property_bool(metadata.properties, "commit.manifest-merge.enabled", true);
     if (merges) {
-      MergedManifests merged = merge_manifests(std::move(manifests), metadata, writing_to(attempt_));
+      MergedManifests merged = merge_manifests(manifests, metadata, writing_to(attempt_));
       manifests = std::move(merged.manifests);
       counts.replaced = merged.replaced;
     }

@@ -176,7 +176,7 @@ std::vector<ManifestFile> write_added(std::span<const manifest::DataFile> files,
   return manifests;
 }
 
-MergedManifests merge_manifests(std::vector<ManifestFile> manifests, const spec::TableMetadata& metadata,
+MergedManifests merge_manifests(const std::vector<ManifestFile>& manifests, const spec::TableMetadata& metadata,
                                 const ManifestWriting& writing) {
   const int64_t bin_bytes = target_bytes(metadata);
   const int64_t min_count =

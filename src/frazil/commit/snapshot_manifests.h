@@ -62,7 +62,7 @@ struct MergedManifests {
 // holds commit.manifest.min-count-to-merge. Delete manifests likewise, behind them. Encrypted ones and those of a spec
 // that was removed stay as they are; entries of files that are gone, and manifests without others, are dropped.
 // `manifests`: the newest first.
-MergedManifests merge_manifests(std::vector<manifest::ManifestFile> manifests, const spec::TableMetadata& metadata,
-                                const ManifestWriting& writing);
+MergedManifests merge_manifests(const std::vector<manifest::ManifestFile>& manifests,
+                                const spec::TableMetadata& metadata, const ManifestWriting& writing);
 
 }  // namespace frazil::commit

@@ -290,28 +290,29 @@ void BodyEncoder::add_dense_union(const Array& array, int64_t begin, int64_t cou
     for (const ArrayPtr& child : array.children) add(*child);
     return;
   }
-  std::array<int8_t, 128> child_of;
-  child_of.fill(-1);
+  constexpr uint8_t kNoChild = UINT8_MAX;
+  std::array<uint8_t, 128> child_of;
+  child_of.fill(kNoChild);
   const std::vector<int8_t>& ids = array.type->union_type_ids();
   for (size_t child = 0; child < ids.size(); ++child) {
-    child_of[static_cast<size_t>(ids[child])] = static_cast<int8_t>(child);
+    child_of[static_cast<uint8_t>(ids[child])] = static_cast<uint8_t>(child);
   }
   const int8_t* types = array.buffers[0].as<int8_t>() + begin;
   const int32_t* offsets = array.buffers[1].as<int32_t>() + begin;
   const auto value_count = static_cast<size_t>(count);
   std::vector<UsedRange> used(ids.size());
   for (size_t i = 0; i < value_count; ++i) {
-    const int child = types[i] < 0 ? -1 : child_of[static_cast<size_t>(types[i])];
-    if (child < 0 || offsets[i] < 0 || offsets[i] >= array.children[static_cast<size_t>(child)]->length) {
+    const uint8_t child = types[i] < 0 ? kNoChild : child_of[static_cast<uint8_t>(types[i])];
+    if (child == kNoChild || offsets[i] < 0 || offsets[i] >= array.children[child]->length) {
       throw_corrupt(CorruptError::kNoOffset, "value {} of a union leads outside: type id {}, offset {}", i, types[i],
                     offsets[i]);
     }
-    used[static_cast<size_t>(child)].add(offsets[i], int64_t{offsets[i]} + 1);
+    used[child].add(offsets[i], int64_t{offsets[i]} + 1);
   }
   const size_t bytes = value_count * sizeof(int32_t);
   auto* target = reinterpret_cast<int32_t*>(scratch(bytes));
   for (size_t i = 0; i < value_count; ++i) {
-    const auto child = static_cast<size_t>(child_of[static_cast<size_t>(types[i])]);
+    const uint8_t child = child_of[static_cast<uint8_t>(types[i])];
     target[i] = static_cast<int32_t>(offsets[i] - used[child].first);
   }
   keep(bytes);

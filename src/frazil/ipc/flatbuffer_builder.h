@@ -34,7 +34,7 @@ class FlatShape {
   FlatShape& scalar(unsigned field, T value) {
     constexpr unsigned kWidth = sizeof(T) == 8 ? 3 : sizeof(T) == 4 ? 2 : sizeof(T) == 2 ? 1 : 0;
     fields_ |= uint32_t{1} << (8 * kWidth + field);
-    values_[field] = static_cast<uint64_t>(value);
+    values_[field] = static_cast<std::make_unsigned_t<T>>(value);
     return *this;
   }
   FlatShape& boolean(unsigned field, bool value) { return scalar<uint8_t>(field, value ? 1 : 0); }

@@ -17,7 +17,7 @@ struct Prefix {
 };
 static_assert(sizeof(Prefix) == 8);
 
-const WriteOptions& checked(const WriteOptions& options) {
+void check(const WriteOptions& options) {
   if (options.alignment != 8 && options.alignment != 64) {
     throw_error(ErrorKind::kInvalidArgument, "an alignment of 8 or 64 bytes is wanted, not of {}", options.alignment);
   }
@@ -31,7 +31,6 @@ const WriteOptions& checked(const WriteOptions& options) {
   if (options.metadata_v4 && options.codec != Codec::kNone) {
     throw_error(ErrorKind::kInvalidArgument, "metadata V4 have no compressed bodies");
   }
-  return options;
 }
 
 std::span<const std::byte> zeros(size_t count) {
@@ -41,7 +40,9 @@ std::span<const std::byte> zeros(size_t count) {
 }  // namespace
 
 MessageWriter::MessageWriter(ByteSink& sink, MemoryPool& pool, const WriteOptions& options)
-    : sink_(sink), options_(checked(options)), builder_(pool), body_(pool, options_) {}
+    : sink_(sink), options_(options), builder_(pool), body_(pool, options_) {
+  check(options_);
+}
 
 void MessageWriter::write_bytes(std::span<const std::byte> bytes) {
   waiting_.insert(waiting_.end(), bytes.begin(), bytes.end());

@@ -686,8 +686,8 @@ class DataWriter::Impl {
         std::vector<Field> fields;
         for (size_t i = 0; i < layout_.column_count(); ++i) {
           const ArrayPtr& column = rows[layout_.column(i)];
-          ArrayPtr cut = layout_.cut(i, *column);
-          columns_of_file.push_back(cut == nullptr ? column : std::move(cut));
+          const ArrayPtr cut = layout_.cut(i, *column);
+          columns_of_file.push_back(cut == nullptr ? column : cut);
           fields.push_back(layout_.plan()->schema().arrow_schema()->field(i));
           fields.back().type = columns_of_file.back()->type;
         }

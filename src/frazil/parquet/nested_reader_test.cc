@@ -85,7 +85,8 @@ std::vector<ColumnRequest> all_columns(const FileMetadata& metadata, Form form =
 }
 
 Rows read_rows(const std::string& bytes, ReadOptions options = {}, Form form = Form::kOffsets) {
-  MemoryPool pool({.budget_bytes = size_t{64} << 20});
+  // Batches of up to 64 MiB, and what it takes to make them.
+  MemoryPool pool({.budget_bytes = size_t{256} << 20});
   Rows rows;
   {
     Opened opened = open(bytes, pool);

@@ -47,8 +47,9 @@ IpcContents contents_of(BatchStream& stream) {
 void take_batches(ipc::PushDecoder& decoder, IpcContents& contents) {
   try {
     while (std::optional<RecordBatch> batch = decoder.next()) {
+      Metadata metadata = decoder.custom_metadata();  // first: it may throw
       contents.batches.push_back(std::move(*batch));
-      contents.batch_metadata.push_back(decoder.custom_metadata());
+      contents.batch_metadata.push_back(std::move(metadata));
     }
   } catch (...) {
     contents.schema = decoder.schema();

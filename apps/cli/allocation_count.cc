@@ -18,11 +18,16 @@
 
 namespace {
 
+std::atomic<bool> counts{false};
 std::atomic<uint64_t> calls{0};
 
 }  // namespace
 
 namespace frazil::cli {
+
+void count_heap_allocations() noexcept {
+  counts.store(true, std::memory_order_relaxed);
+}
 
 std::optional<uint64_t> heap_allocations() noexcept {
   if (FRAZIL_COUNTS_ALLOCATIONS == 0) return std::nullopt;
@@ -33,9 +38,9 @@ std::optional<uint64_t> heap_allocations() noexcept {
 
 #if FRAZIL_COUNTS_ALLOCATIONS
 
-// The array and nothrow forms call these, so that counting costs one addition an allocation.
+// The array and nothrow forms call these.
 void* operator new(size_t size) {
-  calls.fetch_add(1, std::memory_order_relaxed);
+  if (counts.load(std::memory_order_relaxed)) calls.fetch_add(1, std::memory_order_relaxed);
   while (true) {
     if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
     const std::new_handler handler = std::get_new_handler();

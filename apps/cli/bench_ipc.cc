@@ -333,6 +333,7 @@ BenchRound time_operations(Session& session, const Arguments& arguments, const s
     return std::chrono::duration<double>(Clock::now() - start).count();
   };
   const MemoryPool& pool = session.context().memory_pool();
+  count_heap_allocations();
   for (int i = 0; i < kWarmUpOperations; ++i) operation();
 
   // One operation that is counted, not timed. Asking for the bytes reads some, too.

@@ -16,8 +16,10 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, ".."))
 sys.path.insert(0, os.path.join(HERE, "..", "interop"))
 import java_oracle
+from verb_program import VerbProgram
 
 try:
     import pyarrow as pa
@@ -47,27 +49,9 @@ CREATE TABLE iceberg_namespace_properties (catalog_name VARCHAR(255) NOT NULL, n
     property_key VARCHAR(255), property_value VARCHAR(1000), PRIMARY KEY (catalog_name, namespace, property_key));"""
 
 
-class Frazil:
+def start_frazil(program, folder, **properties):
     """A running frazil_commit_verbs."""
-
-    def __init__(self, program, folder, **properties):
-        self.process = subprocess.Popen(
-            [program, f"sqlite:///{folder}/lake.db", f"file://{folder}/wh", *(f"{k}={v}" for k, v in properties.items())],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def ask(self, verb, **request):
-        self.process.stdin.write(json.dumps({"verb": verb, **request}) + "\n")
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
-
-    def do(self, verb, **request):
-        answer = self.ask(verb, **request)
-        assert "error" not in answer, (verb, request, answer)
-        return answer
-
-    def close(self):
-        self.process.stdin.close()
-        assert self.process.wait() == 0
+    return VerbProgram([program, f"sqlite:///{folder}/lake.db", f"file://{folder}/wh", *(f"{k}={v}" for k, v in properties.items())])
 
 
 def rows_of(numbers, who):
@@ -94,11 +78,11 @@ def alternate(program, folder, maker, layout):
 
     if maker == "pyiceberg":
         pyiceberg = open_pyiceberg()
-        frazil = Frazil(program, folder)
+        frazil = start_frazil(program, folder)
         pyiceberg.create_namespace("web", {"owner": "p"})
         frazil.do("create_namespace", name="eu", properties={"owner": "f"})
     else:
-        frazil = Frazil(program, folder, schema_version=layout)
+        frazil = start_frazil(program, folder, schema_version=layout)
         frazil.do("create_namespace", name="eu", properties={"owner": "f"})
         pyiceberg = open_pyiceberg()
         pyiceberg.create_namespace("web", {"owner": "p"})
@@ -190,7 +174,7 @@ def snapshot(number, parent, ms, first_row_id=None):
 
 def many_tables(program, folder):
     """Metadata of every kind that updates can make; gives the metadata files."""
-    frazil = Frazil(program, folder)
+    frazil = start_frazil(program, folder)
     frazil.do("create_namespace", name="n")
     files = []
     for version in (1, 2, 3):

@@ -14,7 +14,9 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+sys.path.insert(0, os.path.join(HERE, ".."))
 import java_oracle
+from verb_program import VerbProgram
 
 try:
     import pyarrow as pa
@@ -27,31 +29,10 @@ except ImportError as error:
 FRAZIL = os.environ["FRAZIL"]
 
 
-class Java:
+def start_java(folder, layout):
     """A running JdbcVerbs."""
-
-    def __init__(self, folder, layout):
-        words = [f"{folder}/lake.db", f"file://{folder}/wh", f"jdbc.schema-version={layout.upper()}"]
-        self.process = subprocess.Popen(java_oracle.command(os.path.join(HERE, "java", "JdbcVerbs.java"), *words),
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-    def ask(self, verb, **request):
-        self.process.stdin.write(json.dumps({"verb": verb, **request}) + "\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        assert line, self.process.stderr.read()[-2000:]
-        return json.loads(line)
-
-    def do(self, verb, **request):
-        answer = self.ask(verb, **request)
-        assert "error" not in answer, (verb, request, answer)
-        return answer
-
-    def close(self):
-        self.process.stdin.close()
-        assert self.process.wait(timeout=60) == 0
-        self.process.stdout.close()
-        self.process.stderr.close()
+    words = [f"{folder}/lake.db", f"file://{folder}/wh", f"jdbc.schema-version={layout.upper()}"]
+    return VerbProgram(java_oracle.command(os.path.join(HERE, "java", "JdbcVerbs.java"), *words))
 
 
 class Frazil:
@@ -75,9 +56,9 @@ def take_turns(folder, layout, maker):
     frazil = Frazil(folder, layout)
     if maker == "frazil":
         frazil.run("namespace", "create", "web")
-        java = Java(folder, layout)
+        java = start_java(folder, layout)
     else:
-        java = Java(folder, layout)  # makes the database when it starts
+        java = start_java(folder, layout)  # makes the database when it starts
         frazil.run("namespace", "create", "web")
     pyiceberg = SqlCatalog("lake", uri=f"sqlite:///{folder}/lake.db", warehouse=f"file://{folder}/wh")
     with sqlite3.connect(f"{folder}/lake.db") as database:

@@ -54,6 +54,11 @@ class Block:
         return {"set": self.data.set, "codec": self.data.codec, "case": self.case, "threads": self.threads}
 
 
+def python_of(engines):
+    """The interpreter of the peers that are Python programs; None without such."""
+    return next((e["command"][0] for e in engines if e.get("command", ("",))[-1].endswith(".py")), None)
+
+
 def selected(name, wanted):
     """Is `name` (foreign/zstd, all_columns) among the wanted (foreign stands for all its codecs)? None wanted: all."""
     return not wanted or name in wanted or name.split("/")[0] in wanted

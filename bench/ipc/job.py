@@ -7,7 +7,7 @@ array made and its buffers reachable, until the last is dropped; `seconds` is th
 
 import os
 
-from workload import Contender, DataSet
+from workload import Contender, DataSet, python_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -90,7 +90,7 @@ def contenders(data, case, threads, size, path, engines, frazil):
     paths = {"file": path, "stream": path.removesuffix(".arrow") + ".arrows"}
     operations = str(QUICK_OPERATIONS if size == "quick" else FULL_OPERATIONS)
     seconds = guess(data, case, size)
-    python = next((e["command"][0] for e in engines if e.get("command", ("",))[-1].endswith(".py")), None)
+    python = python_of(engines)
     found = []
     for engine in engines:
         name = engine["engine"]

@@ -7,15 +7,12 @@ partitions are left out; the hash does not depend on the order of rows, nor on w
 """
 
 import glob
-import json
 import os
-import subprocess
 import sys
 import tempfile
 
-BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(BENCH, "peers", "python"))
-LIBRARY = os.path.join(os.path.dirname(BENCH), "build", "release", "bench", "content_hash", "libfrazil_content_hash.so")
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import delivered
 
 
 def rows_of(paths, schema):
@@ -30,27 +27,17 @@ def rows_of(paths, schema):
 
 def main(command):
     import rows
-    import stream
 
     at = command.index("--folder") + 1
+    partitions = int(command[command.index("--partitions") + 1]) if "--partitions" in command else None
+    schema = rows.schema(partitions, "--nested" in command)
     with tempfile.TemporaryDirectory(dir=command[at]) as folder:
-        command = [*command[:at], folder, *command[at + 1 :], "--keep"]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
-        if done.returncode != 0:
-            return done.returncode
-        printed = json.loads(done.stdout.strip().splitlines()[-1])
-        if "rows" not in printed:
-            print(json.dumps(printed))
-            return 0
-        paths = sorted(glob.glob(os.path.join(glob.escape(folder), "**", "*.parquet"), recursive=True))
-        partitions = int(command[command.index("--partitions") + 1]) if "--partitions" in command else None
-        schema = rows.schema(partitions, "--nested" in command)
-        library = os.environ.get("FRAZIL_CONTENT_HASH", LIBRARY)
-        content_hash, count = stream.content_hash(library, rows_of(paths, schema))
-    if count != printed["rows"]:
-        sys.exit(f"the files hold {count} rows, but {printed['rows']} were written")
-    print(json.dumps({"content_hash": content_hash, "rows": count}))
-    return 0
+
+        def written():
+            paths = sorted(glob.glob(os.path.join(glob.escape(folder), "**", "*.parquet"), recursive=True))
+            return rows_of(paths, schema)
+
+        return delivered.tell([*command[:at], folder, *command[at + 1 :], "--keep"], written)
 
 
 if __name__ == "__main__":

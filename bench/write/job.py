@@ -7,7 +7,7 @@ that know tables commit to a SQLite catalog within it, Polars, DuckDB and pyarro
 
 import os
 
-from workload import Contender, DataSet
+from workload import Contender, DataSet, python_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -44,7 +44,7 @@ def contenders(data, case, threads, size, path, engines, frazil):
         words += ["--partitions", str(data.files)]
     if data.set == "nested":
         words += ["--nested"]
-    python = next((e["command"][0] for e in engines if e.get("command", ("",))[-1].endswith(".py")), None)
+    python = python_of(engines)
     found = []
     for engine in engines:
         name = engine["engine"]

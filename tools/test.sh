@@ -5,6 +5,7 @@ set -euo pipefail
 preset=$1
 cd "$(dirname "$0")/.."
 export FRAZIL_WITH_TESTS=1
+export RC_PARAMS=${RC_PARAMS:-seed=1}  # the same random inputs each time, as tests/seeds.py does for the Python tests
 filter=()
 targets=()
 case $preset in

@@ -215,7 +215,8 @@ def rust_program(description, cache, _environments):
         run(["cargo", "build", "--release", "--locked"], cwd=os.path.join(HERE, folder), env={**os.environ, "CARGO_TARGET_DIR": target})
         shutil.copy2(os.path.join(target, "release", crate), program)
 
-    return built(folder, description["output"], [], cache, build)
+    with open(os.path.join(HERE, "rust", "src", "figures.rs")) as shared:  # by both crates
+        return built(folder, description["output"], [shared.read()], cache, build)
 
 
 PROGRAMS = {

@@ -3,7 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What went through read(2) and its kin, from the page cache too.
+/// What went through read(2) and its kin, from the page cache and pipes too.
 pub fn bytes_read() -> u64 {
     proc_figure("/proc/self/io", "rchar:")
 }
@@ -23,8 +23,8 @@ fn proc_figure(file: &str, key: &str) -> u64 {
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
-/// Calls of the allocator for new memory so far. There are some for each page and batch (300,000 of them in a scan of
-/// 16 million rows that takes a second of CPU time), so that counting costs less than a hundredth.
+/// Calls of the allocator for new memory so far. All peers count theirs in this way while they are timed. A scan makes some
+/// for each page and batch (300,000 in 16 million rows that take a second of CPU time): counting costs less than a hundredth.
 pub fn allocations() -> u64 {
     ALLOCATIONS.load(Relaxed)
 }

@@ -7,16 +7,18 @@
 //! Words and figures as those of ../cpp/ipc_runner.h. In each case its fastest way: decoders over the bytes of memory and
 //! mappings, which share them; readers of pipes and files, which copy. Its validation is switched off unless it is asked for.
 
+#[path = "../../rust/src/figures.rs"]
 mod figures;
 mod hash;
 mod read;
 mod request;
+mod totals;
 mod write;
 
 use std::time::Instant;
 
-use figures::Totals;
 use request::Request;
+use totals::Totals;
 
 pub type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 

@@ -8,8 +8,8 @@ use arrow_ipc::reader::{FileDecoder, FileReader, StreamDecoder, StreamReader, re
 use arrow_ipc::root_as_footer;
 
 use crate::Fallible;
-use crate::figures::Totals;
 use crate::request::Request;
+use crate::totals::Totals;
 
 /// What is read: the files, and the bytes of those that are taken from memory.
 pub struct Inputs<'a> {

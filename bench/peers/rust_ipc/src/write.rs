@@ -6,8 +6,8 @@ use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 
 use crate::Fallible;
-use crate::figures::Totals;
 use crate::request::Request;
+use crate::totals::Totals;
 
 pub fn write(request: &Request, batches: &[RecordBatch]) -> Fallible<Totals> {
     let mut totals = Totals { files: 1, batches: batches.len(), ..Totals::default() };

@@ -9,7 +9,7 @@ frazil_layer(codec THREADS DEPENDS base memory
 frazil_layer(json DEPENDS base memory)
 frazil_layer(io THREADS DEPENDS base memory runtime)
 frazil_layer(text DEPENDS base memory columnar codec json io)
-frazil_layer(ipc DEPENDS base memory columnar codec io)
+frazil_layer(ipc THREADS DEPENDS base memory columnar codec io)
 frazil_layer(predicate DEPENDS base memory columnar)
 frazil_layer(parquet DEPENDS base memory columnar codec io predicate ipc LIBRARIES PkgConfig::xxhash TEST_DEPENDS testing)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/frazil/parquet/writer_options.cc

@@ -39,7 +39,6 @@
 #include "frazil/io/file_systems.h"
 #include "frazil/ipc/file_writer.h"
 #include "frazil/ipc/reader.h"
-#include "frazil/ipc/schema_cache.h"
 #include "frazil/ipc/stream_writer.h"
 #include "frazil/memory/memory_pool.h"
 #include "frazil/runtime/context.h"
@@ -68,7 +67,7 @@ struct Arguments {
   bool touch = false;
   bool first_batch = false;
   bool write = false;
-  bool schema_cache = false;
+  bool no_schema_cache = false;
   bool hash = false;
   BenchRounds rounds;
 };
@@ -195,7 +194,7 @@ class Inputs {
         for (const std::string& path : paths_) bytes_.push_back(read_whole(path));
       }
     }
-    if (arguments.schema_cache) options_.schema_cache = &schema_cache_.emplace(pool_);
+    if (arguments.no_schema_cache) options_.schema_cache = nullptr;
     if (!arguments.select.empty()) select(arguments.select);
   }
 
@@ -267,7 +266,6 @@ class Inputs {
   MemoryPool input_pool_;
   const Input input_;
   ipc::ReadOptions options_;
-  std::optional<ipc::SchemaCache> schema_cache_;
   std::optional<MadeFile> made_;
   std::vector<std::string> paths_;
   std::vector<Buffer> bytes_;
@@ -429,7 +427,7 @@ void add_bench_ipc(Command& bench) {
       .choice("--validation", arguments->validation, {"basic", "full"}, "full: offsets, UTF-8 and indices too (basic)")
       .option("--select", arguments->select, "COLUMNS", "these columns alone")
       .flag("--first-batch", arguments->first_batch, "open and take one batch")
-      .flag("--schema-cache", arguments->schema_cache, "keep decoded schemas from operation to operation")
+      .flag("--no-schema-cache", arguments->no_schema_cache, "decode the schema in each operation")
       .flag("--write", arguments->write, "write the batches, which are read before")
       .option("--to", arguments->to, "PATH", "where they are written (memory)")
       .choice("--compression", arguments->compression, {"none", "lz4", "zstd"}, "of what is made or written (none)")

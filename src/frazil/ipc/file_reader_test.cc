@@ -296,7 +296,7 @@ TEST(BasicValidation, LeavesTheBodyAlone) {
 
 TEST(SchemaCache, IsFoundByTheBytesOfASchema) {
   MemoryPool pool;
-  SchemaCache cache(pool);
+  SchemaCache cache;
   const ReadOptions options{.validation = Validation::kFull, .schema_cache = &cache};
   const std::string one = written({numbers(3, 2, pool)});
   const std::string longer = written({numbers(3, 2, pool), numbers(3, 7, pool)});
@@ -316,7 +316,7 @@ TEST(SchemaCache, IsFoundByTheBytesOfASchema) {
   EXPECT_EQ(named.schema()->field(0).name, "0");
   EXPECT_EQ(other_name.schema()->field(0).name, "x");
   // More schemas than it has room for.
-  for (size_t columns = 1; columns < 2 * SchemaCache::kEntries; ++columns) {
+  for (size_t columns = 1; columns < 2 * SchemaCache::kEntriesMax; ++columns) {
     FileReader reader(Buffer::from_string(written({numbers(columns, 1, pool)})), pool, options);
     EXPECT_EQ(reader.schema()->field_count(), columns);
     EXPECT_EQ(reader.batch(0).columns().size(), columns);

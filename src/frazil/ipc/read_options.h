@@ -10,6 +10,9 @@ namespace frazil::ipc {
 
 class SchemaCache;
 
+// One for all readers of the process, of SchemaCache::kBytesMax at most.
+SchemaCache& shared_schema_cache();
+
 enum class Validation : uint8_t {
   // In constant time a buffer, always: each buffer is inside of its body and long enough for the values that are
   // counted, lengths and counts agree, dictionaries are there. Bytes of the body are not looked at, so that a mapped
@@ -36,8 +39,9 @@ struct ReadOptions {
   // What the compressed buffers of one message may become. The pool's budget holds besides.
   uint64_t max_decompressed_bytes = uint64_t{16} << 30;
 
-  // Schemas decoded before, for who opens many inputs of few schemas. Outlives the readers; nullptr: none.
-  SchemaCache* schema_cache = nullptr;
+  // Schemas decoded before, which an input of the same schema need not decode again. Outlives the readers; nullptr: every
+  // schema is decoded.
+  SchemaCache* schema_cache = &shared_schema_cache();
 };
 
 }  // namespace frazil::ipc

@@ -170,7 +170,47 @@ void want(const ReadSchema& schema, const PlannedNode* first, size_t count, std:
   }
 }
 
+size_t byte_size_of(const Metadata& metadata) {
+  size_t size = 0;
+  for (const auto& [key, value] : metadata) size += 2 * sizeof(std::string) + key.capacity() + value.capacity();
+  return size;
+}
+
+size_t byte_size_of(const DataTypePtr& type);
+
+size_t byte_size_of(const std::vector<Field>& fields) {
+  size_t size = fields.capacity() * sizeof(Field);
+  for (const Field& field : fields) {
+    size += field.name.capacity() + byte_size_of(field.metadata) + byte_size_of(field.type);
+  }
+  return size;
+}
+
+size_t byte_size_of(const DataTypePtr& type) {
+  // Types without parameters are there anyway.
+  if (type.use_count() == 0) return 0;
+  return sizeof(DataType) + type->timezone().capacity() + type->union_type_ids().capacity() +
+         byte_size_of(type->children()) + byte_size_of(type->index_type()) + byte_size_of(type->value_type());
+}
+
+size_t byte_size_of(const BatchPlan& plan) {
+  return plan.nodes.capacity() * sizeof(PlannedNode) + plan.columns.capacity() * sizeof(PlannedColumn) +
+         plan.level_sizes.capacity() * sizeof(uint32_t);
+}
+
 }  // namespace
+
+size_t byte_size_of(const ReadSchema& schema) {
+  // A node of the map: its value, a link and a place in the table.
+  constexpr size_t kNodeBytes = 64;
+  size_t size = sizeof(ReadSchema) + sizeof(Schema) + byte_size_of(schema.schema->fields()) +
+                byte_size_of(schema.schema->metadata()) + byte_size_of(schema.plan) +
+                schema.dictionary_numbers.size() * kNodeBytes;
+  for (const ReadSchema::Dictionary& dictionary : schema.dictionaries) {
+    size += sizeof(dictionary) + byte_size_of(dictionary.plan);
+  }
+  return size;
+}
 
 std::shared_ptr<const ReadSchema> ReadSchema::make(const SchemaMessage& message) {
   auto result = std::make_shared<ReadSchema>();

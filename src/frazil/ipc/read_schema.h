@@ -65,6 +65,9 @@ struct ReadSchema {
   std::unordered_map<int64_t, uint32_t> dictionary_numbers;  // by id
 };
 
+// About what it takes, with all types below it.
+size_t byte_size_of(const ReadSchema& schema);
+
 // Of the Schema table of a message or a footer, out of `cache` if there is one and it is there. Throws as make().
 std::shared_ptr<const ReadSchema> read_schema_of(const FlatTable& schema, SchemaCache* cache);
 

@@ -36,6 +36,10 @@ struct ColumnRequest {
   Kind kind = Kind::kLeaf;
   std::vector<ColumnRequest> children = {};
   bool is_large = false;  // kList: a large_list, with offsets of 64 bits
+  // kList: what a FileReader makes of it (list_forms.h). A BatchReader gives offsets.
+  enum class ListForm : uint8_t { kOffsets, kView, kFixedSize };
+  ListForm list_form = ListForm::kOffsets;
+  int32_t list_size = 0;  // kFixedSize
 };
 
 // The whole of `node`, which is not the root. Lists and maps as LogicalTypes.md has them, with its rules for old files; a

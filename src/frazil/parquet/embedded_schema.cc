@@ -10,6 +10,7 @@
 #include "frazil/ipc/schema_writer.h"
 #include "frazil/memory/memory_pool.h"
 #include "frazil/parquet/dictionary_columns.h"
+#include "frazil/parquet/list_forms.h"
 #include "frazil/parquet/schema.h"
 
 namespace frazil::parquet {
@@ -17,6 +18,8 @@ namespace frazil::parquet {
 namespace {
 
 constexpr std::string_view kExtensionPrefix = "ARROW:extension:";
+// Elements that a null list takes: not as many as somebody may write into a footer. Embeddings have some thousands.
+constexpr int32_t kFixedListSizeMax = 65'536;
 
 // What the Arrow schema has for the nodes of one top-level column. A repeated node without annotation stands for a list and
 // its element.
@@ -82,20 +85,51 @@ class Refinement {
 
   void apply(ColumnRequest& request, const FieldsByNode& fields) const {
     const SchemaNode& node = metadata_.schema().node(request.node);
-    if (const auto found = fields.find({request.node, request.kind}); found != fields.end()) {
-      const Field& field = *found->second;
-      const bool is_leaf = request.kind == ColumnRequest::Kind::kLeaf;
-      if (is_leaf) refine_leaf(node, field, request.field);
-      if (request.kind == ColumnRequest::Kind::kList) request.is_large = field.type->id() == TypeId::kLargeList;
-      const bool same_storage = is_leaf && request.field.type->equals(*field.type);
-      add_metadata(field, same_storage && !request.field.extension_name(), request.field.metadata);
+    // The parts of a variant are put together as the specification of variants has them.
+    if (node.logical.kind != LogicalType::Kind::kVariant) {
+      for (ColumnRequest& child : request.children) apply(child, fields);
     }
-    // Its parts are put together as the specification of variants has them.
-    if (node.logical.kind == LogicalType::Kind::kVariant) return;
-    for (ColumnRequest& child : request.children) apply(child, fields);
+    const auto found = fields.find({request.node, request.kind});
+    if (found == fields.end()) return;
+    const Field& field = *found->second;
+    if (request.kind == ColumnRequest::Kind::kLeaf) refine_leaf(node, field, request.field);
+    if (request.kind == ColumnRequest::Kind::kList) refine_list(*field.type, request);
+    add_metadata(field, !request.field.extension_name() && has_storage(request, *field.type), request.field.metadata);
   }
 
  private:
+  // Whether a refined leaf or list of leaves becomes that type. The element may have another name: Arrow calls it "item".
+  static bool has_storage(const ColumnRequest& request, const DataType& wanted) {
+    if (request.kind == ColumnRequest::Kind::kLeaf) return request.field.type->equals(wanted);
+    if (request.kind != ColumnRequest::Kind::kList || request.children[0].kind != ColumnRequest::Kind::kLeaf)
+      return false;
+    const DataTypePtr type = ListForms(request, arrow_field(request)).field().type;
+    return type->id() == wanted.id() && type->fixed_size() == wanted.fixed_size() &&
+           type->children()[0].type->equals(*wanted.children()[0].type);
+  }
+
+  static void refine_list(const DataType& wanted, ColumnRequest& target) {
+    switch (wanted.id()) {
+      case TypeId::kLargeList:
+        target.is_large = true;
+        break;
+      case TypeId::kLargeListView:
+        target.is_large = true;
+        target.list_form = ColumnRequest::ListForm::kView;
+        break;
+      case TypeId::kListView:
+        target.list_form = ColumnRequest::ListForm::kView;
+        break;
+      case TypeId::kFixedSizeList:
+        if (wanted.fixed_size() > kFixedListSizeMax) break;
+        target.list_form = ColumnRequest::ListForm::kFixedSize;
+        target.list_size = wanted.fixed_size();
+        break;
+      default:
+        break;
+    }
+  }
+
   void refine_leaf(const SchemaNode& node, const Field& field, Field& target) const {
     if (!target.type->equals(*arrow_leaf_type(node))) return;
     const bool is_dictionary = field.type->id() == TypeId::kDictionary;

@@ -7,15 +7,16 @@
 //   int64                           duration                          duration
 //   utf8, binary                    large or view form                that form
 //   decimal128(p, s)                decimal256(p, s)                  decimal256(p, s)
-//   list                            large_list                        large_list
+//   list                            large_list, list views            that form (views: list_forms.h)
+//   list                            fixed_size_list                   that form, up to 65,536 elements
 //   text, binary, fixed-size binary dictionary                        dictionary<int32, ...>, where all pages are dictionary-
 //                                                                     encoded (dictionary_columns.h)
 //   anything                        metadata; an extension whose      the same, with the metadata
 //                                   storage it is
 //
 // Where Parquet and Arrow disagree, Parquet's schema is right: writers change it and copy the other along. A key that
-// cannot be decoded, or fields that the file does not have, say nothing. Other forms of lists stay lists: of a fixed size
-// the elements of null ones are not in the file, and a list there may have another size.
+// cannot be decoded, or fields that the file does not have, say nothing. What only the rows can tell is an error when they
+// do: a list of another size where the Arrow schema has fixed_size_list (use_embedded_schema = false reads it).
 #pragma once
 
 #include <cstddef>

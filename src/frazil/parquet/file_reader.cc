@@ -116,21 +116,35 @@ void FileReader::Impl::choose_columns() {
   }
   Metadata schema_metadata;
   if (options_.columns.empty()) schema_metadata = refine_columns();
-  std::vector<Field> stored;
-  std::vector<Field> fields;
-  bool any_variants = false;
-  for (const ColumnRequest& request : projection_) {
-    stored.push_back(arrow_field(request));
-    const VariantColumn& column = variants_.emplace_back(schema, request);
-    fields.push_back(column.field());
-    any_variants = any_variants || column.has_variants();
-  }
-  if (!any_variants) variants_.clear();
-  stored_schema_ = Schema::make(std::move(stored), schema_metadata);
-  schema_ = any_variants ? Schema::make(std::move(fields), std::move(schema_metadata)) : stored_schema_;
+  choose_forms(std::move(schema_metadata));
   is_filtering_ = options_.rows.has_value();
   reused_.resize(projection_.size());
   kept_.resize(projection_.size());
+}
+
+void FileReader::Impl::choose_forms(Metadata schema_metadata) {
+  std::vector<Field> stored;
+  std::vector<Field> fields;
+  bool any_variants = false;
+  bool any_forms = false;
+  uint64_t null_row_bytes = 0;
+  for (const ColumnRequest& request : projection_) {
+    stored.push_back(arrow_field(request));
+    const VariantColumn& variants = variants_.emplace_back(metadata_->schema(), request);
+    const ListForms& forms = list_forms_.emplace_back(request, variants.field());
+    fields.push_back(forms.field());
+    any_variants = any_variants || variants.has_variants();
+    any_forms = any_forms || forms.has_forms();
+    if (__builtin_add_overflow(null_row_bytes, forms.null_row_bytes(), &null_row_bytes)) null_row_bytes = UINT64_MAX;
+  }
+  if (!any_variants) variants_.clear();
+  if (!any_forms) list_forms_.clear();
+  if (null_row_bytes > 0) {  // they take nothing in the file
+    const uint64_t rows = std::max<uint64_t>(options_.batch_bytes_max / null_row_bytes, 1);
+    if (rows < static_cast<uint64_t>(options_.batch_rows)) options_.batch_rows = static_cast<int64_t>(rows);
+  }
+  stored_schema_ = Schema::make(std::move(stored), schema_metadata);
+  schema_ = any_variants || any_forms ? Schema::make(std::move(fields), std::move(schema_metadata)) : stored_schema_;
 }
 
 // What of the projection is known better than from the Parquet schema. Returns the schema's metadata.
@@ -271,13 +285,19 @@ void FileReader::Impl::next_group() {
 
 // ---- Memory ----
 
+// For making what is given out of stored batches of so many bytes, which are there meanwhile.
+size_t FileReader::Impl::form_bytes(size_t batch_bytes) const {
+  size_t bytes = variants_.empty() ? 0 : 2 * batch_bytes;
+  // The elements twice, and their positions; nulls among them were not in the batch.
+  if (!list_forms_.empty()) bytes += 3 * std::max(batch_bytes, options_.batch_bytes_max);
+  return bytes;
+}
+
 FileReader::MemoryNeeds FileReader::Impl::memory_needs(bool walk_page_headers) const {
   if (phase_ == Phase::kPlain) {
     MemoryNeeds needs = reader_->memory_needs(walk_page_headers);
-    if (!variants_.empty()) {  // as they are stored, and in the making
-      needs.working_bytes += 2 * needs.batch_bytes;
-      needs.row_bytes *= 3;
-    }
+    needs.working_bytes += form_bytes(needs.batch_bytes);
+    if (!variants_.empty() || !list_forms_.empty()) needs.row_bytes *= 3;
     return needs;
   }
   if (group_ == group_end_ || (predicate_ && predicate_->predicate.always_false())) return {};
@@ -292,7 +312,7 @@ FileReader::MemoryNeeds FileReader::Impl::memory_needs(bool walk_page_headers) c
   const size_t pending = small_part(rest.batch_bytes) + rest.batch_bytes;
   size_t total = std::max(tests.working_bytes + tests.batch_bytes, rest.working_bytes + 2 * pending);
   if (!options_.late_materialization) total += tests.total();
-  if (!variants_.empty()) total += 2 * rest.batch_bytes;
+  total += form_bytes(rest.batch_bytes);
   total += scratch + kept;
   return {.working_bytes = total - rest.batch_bytes,
           .batch_bytes = rest.batch_bytes,
@@ -410,11 +430,12 @@ std::optional<RecordBatch> FileReader::Impl::flush() {
 // Before batches are joined, so that each row is put together once.
 std::optional<RecordBatch> FileReader::Impl::produce() {
   if (!stored_) stored_ = produce_stored();
-  if (!stored_ || variants_.empty()) return std::exchange(stored_, std::nullopt);
+  if (!stored_ || (variants_.empty() && list_forms_.empty())) return std::exchange(stored_, std::nullopt);
   std::vector<ArrayPtr> columns = draw([&](MemoryPool& pool) {
-    std::vector<ArrayPtr> assembled;
-    for (size_t i = 0; i < variants_.size(); ++i) assembled.push_back(variants_[i].assemble(stored_->column(i), pool));
-    return assembled;
+    std::vector<ArrayPtr> made = stored_->columns();
+    for (size_t i = 0; i < variants_.size(); ++i) made[i] = variants_[i].assemble(made[i], pool);
+    for (size_t i = 0; i < list_forms_.size(); ++i) made[i] = list_forms_[i].convert(made[i], pool);
+    return made;
   });
   const int64_t row_count = stored_->row_count();
   stored_.reset();

@@ -15,6 +15,7 @@
 #include "frazil/io/file_system.h"
 #include "frazil/parquet/batch_reader.h"
 #include "frazil/parquet/file_reader.h"
+#include "frazil/parquet/list_forms.h"
 #include "frazil/parquet/projection.h"
 #include "frazil/parquet/pruning.h"
 #include "frazil/parquet/variant_shredding.h"
@@ -78,6 +79,8 @@ class FileReader::Impl {
 
   void choose_columns();
   Metadata refine_columns();
+  void choose_forms(Metadata schema_metadata);
+  size_t form_bytes(size_t batch_bytes) const;
   void choose_predicate();
   void check_row_groups();
   ReadOptions read_options(std::vector<ColumnRequest> requests) const;
@@ -118,7 +121,8 @@ class FileReader::Impl {
   std::vector<ColumnRequest> projection_;
   SchemaPtr stored_schema_;                    // of projection_
   std::vector<VariantColumn> variants_;        // a column of projection_; empty: none has variants
-  SchemaPtr schema_;                           // stored_schema_ with variants put together
+  std::vector<ListForms> list_forms_;          // likewise
+  SchemaPtr schema_;                           // stored_schema_ with variants put together, lists in their forms
   std::optional<PredicateColumns> predicate_;  // nothing: TRUE
   std::optional<RowGroupPruner> pruner_;
   bool is_filtering_ = false;                  // not every row is wanted
@@ -141,7 +145,7 @@ class FileReader::Impl {
   std::optional<BatchReader> reader_;
   Lanes lanes_;                         // its, and those of readers to come
   std::optional<RecordBatch> decoded_;  // by it, and not done with
-  std::optional<RecordBatch> stored_;   // wanted, its variants not put together
+  std::optional<RecordBatch> stored_;   // wanted, and not made into what is given out
   uint64_t position_ = 0;               // among the rows that reader_ reads
   uint64_t left_ = 0;                   // rows to give out without reader_
 

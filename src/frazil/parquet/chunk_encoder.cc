@@ -95,7 +95,8 @@ class ChunkEncoder::Impl {
         is_bytes_(leaf.file_type.physical == PhysicalType::kByteArray),
         is_legacy_(options.profile == EncodingProfile::kLegacy),
         is_v2_(options.page_v2 && options.profile != EncodingProfile::kLegacy),
-        is_plain_only_(is_legacy_ || (leaf.is_required && leaf.max_definition > 0)),
+        is_plain_only_(is_legacy_ || (leaf.is_required && leaf.max_definition > 0) ||
+                       (leaf.is_dictionary && is_bytes_)),
         values_(pool),
         numbers_(pool),
         levels_(leaf.max_definition, leaf.max_repetition, pool),

@@ -24,7 +24,8 @@
 //
 // A required leaf below a nullable struct or a list gets PLAIN or the dictionary in every profile: Polars 2.1 panics on any
 // other encoding of it, whoever wrote it, where some pages have nulls ("validity mask length must match the number of
-// values"; with pyarrow's files too).
+// values"; with pyarrow's files too). So does text that is a dictionary in the Arrow schema: pyarrow 26 restores dictionaries
+// from PLAIN and indices, and refuses the file with other encodings ("DecodeArrow of DictAccumulator").
 //
 // Each candidate encodes a sample of 512 to 2,048 values, which is compressed as the chunk will be, and the cheapest wins:
 //

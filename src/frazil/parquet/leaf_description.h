@@ -46,7 +46,8 @@ struct LeafDescription {
   LeafType file_type;
   uint8_t max_definition = 0;
   uint8_t max_repetition = 0;
-  bool is_required = false;  // itself; what is above it may be null
+  bool is_required = false;    // itself; what is above it may be null
+  bool is_dictionary = false;  // in the Arrow schema
 };
 
 }  // namespace frazil::parquet

@@ -148,6 +148,7 @@ class WriteSchema::Maker {
     leaf.max_definition = made.max_definition;
     leaf.max_repetition = made.max_repetition;
     leaf.is_required = made.repetition == Repetition::kRequired;
+    leaf.is_dictionary = field.type->id() == TypeId::kDictionary;
     schema_.leaf_nodes_.push_back(index);
     schema_.leaves_.push_back(std::move(leaf));
   }

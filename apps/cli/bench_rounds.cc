@@ -86,8 +86,8 @@ void print_table(Session& session, const std::vector<BenchRound>& rounds) {
   listing.finish();
 
   const Figures& last = rounds.back().figures;
-  session.print_line(message("{} rows, {} files, {}, {} threads{}", human_count(last.rows),
-                             human_count(static_cast<int64_t>(last.files)), human_bytes(bytes_moved(last)),
+  session.print_line(message("{}, {}, {}, {}{}", human_count(last.rows, "row"),
+                             human_count(static_cast<int64_t>(last.files), "file"), human_bytes(bytes_moved(last)),
                              static_cast<int64_t>(last.threads),
                              last.order ? message(", {} order", order_name(*last.order)) : ""));
   if (rounds.back().content) session.print_line("content hash " + rounds.back().content->to_string());

@@ -29,16 +29,28 @@ struct Arguments {
   TableDefinition definition;
 };
 
-// Columns as text, or a file with them: as text, or as Iceberg's JSON.
+// Columns as text, or Iceberg's JSON.
+spec::SchemaPtr parse_columns(const std::string& text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || text[first] != '{') return spec::parse_schema(text);
+  return spec::schema_from_json(json::parse(text));
+}
+
+// Columns, or a file with them.
 spec::SchemaPtr read_schema(const std::string& argument) {
   struct stat found{};
-  if (stat(argument.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return spec::parse_schema(argument);
+  if (stat(argument.c_str(), &found) != 0) {
+    // A column has a name and a type with a space between.
+    if (argument.find_first_of(" \t\n{") == std::string::npos && argument.find_first_of("./") != std::string::npos) {
+      throw_error(ErrorKind::kNotFound, "there is no file {}", argument);
+    }
+    return parse_columns(argument);
+  }
   std::ifstream file(argument, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (file.bad() || !S_ISREG(found.st_mode)) throw_error(ErrorKind::kIo, "{} cannot be read as a file", argument);
   try {
-    const size_t first = text.find_first_not_of(" \t\r\n");
-    if (first == std::string::npos || text[first] != '{') return spec::parse_schema(text);
-    return spec::schema_from_json(json::parse(text));
+    return parse_columns(text);
   } catch (Error& error) {
     error.add_context("reading the schema in " + argument);
     throw;
@@ -59,7 +71,8 @@ void create(Session& session, const Arguments& arguments) {
       arguments.schema
           ? read_schema(*arguments.schema)
           : spec::schema_from_arrow(*open_input(session, *arguments.like, arguments.input, nullptr).rows->schema());
-  const catalog::LoadedTable made = create_table(session, entity.name, make_new_table(arguments.definition, schema));
+  const catalog::LoadedTable staged = stage_table(session, entity.name, make_new_table(arguments.definition, schema));
+  const catalog::LoadedTable made = staged.store->commit(session.context(), staged, {}, {});
   if (session.is_json()) {
     session.print_json(json::Value(json::Object{{"table", json::Value(made.name)},
                                                 {"uuid", json::Value(made.metadata->table_uuid.value_or(""))},

@@ -41,13 +41,13 @@ std::string describe_snapshot(const spec::Snapshot& snapshot) {
   std::string text = std::to_string(snapshot.snapshot_id);
   if (!snapshot.operation().empty()) text += ", " + printable(snapshot.operation());
   text += ", " + iso_time(snapshot.timestamp_ms);
-  if (auto rows = figure(snapshot, "total-records")) text += ", " + human_count(*rows) + " rows";
-  if (auto files = figure(snapshot, "total-data-files")) text += " in " + human_count(*files) + " files";
+  if (auto rows = figure(snapshot, "total-records")) text += ", " + human_count(*rows, "row");
+  if (auto files = figure(snapshot, "total-data-files")) text += " in " + human_count(*files, "file");
   if (auto bytes = figure(snapshot, "total-files-size")) {
     text += ", " + human_bytes(static_cast<uint64_t>(*bytes));
   }
   if (auto deletes = figure(snapshot, "total-delete-files"); deletes && *deletes > 0) {
-    text += ", " + human_count(*deletes) + " delete files";
+    text += ", " + human_count(*deletes, "delete file");
   }
   return text;
 }

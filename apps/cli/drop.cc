@@ -50,9 +50,9 @@ void drop(Session& session, const Arguments& arguments) {
                                                 {"failed_files", json::Value(purged.failure_count)}}));
     return;
   }
-  session.print_line(printable("dropped " + text) +
-                     (arguments.purge ? " and deleted " + human_count(purged.deleted_files) + " files"
-                                      : "; its files are still there"));
+  session.print_line(printable("dropped " + text) + (arguments.purge
+                                                         ? " and deleted " + human_count(purged.deleted_files, "file")
+                                                         : "; its files are still there"));
 }
 
 }  // namespace

@@ -15,7 +15,6 @@
 #include "verbs.h"
 
 #include "frazil/base/error.h"
-#include "frazil/base/uuid.h"
 #include "frazil/commit/append.h"
 #include "frazil/json/value.h"
 #include "frazil/manifest/data_file.h"
@@ -41,30 +40,31 @@ catalog::Durability parse_durability(const Arguments& arguments) {
   return arguments.durability == "full" ? catalog::Durability::kFull : catalog::Durability::kProcess;
 }
 
+bool is_given(const TableDefinition& definition) {
+  return definition.partition_by || definition.sort_by || definition.location || definition.format_version ||
+         !definition.properties.empty();
+}
+
+// Nothing if it does not exist and is to be created.
 std::optional<catalog::LoadedTable> find_table(Session& session, const Arguments& arguments) {
+  if (!arguments.create && is_given(arguments.definition)) {
+    throw Error(ErrorKind::kInvalidArgument,
+                "--partition-by, --sort-by, --property, --location and --format-version describe a new table")
+        .set_hint("with --create the table is made if it does not exist");
+  }
   try {
-    return session.load_table(arguments.table);
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::kNotFound && arguments.create) return std::nullopt;
+    catalog::LoadedTable found = session.load_table(arguments.table);
+    if (is_given(arguments.definition)) {
+      session.notice(found.name + " exists: what the options say of a new table plays no part");
+    }
+    return found;
+  } catch (Error& error) {
+    // An error with a context is of a table that exists, whose files are missing.
+    if (error.kind() != ErrorKind::kNotFound || !error.context().empty()) throw;
+    if (arguments.create) return std::nullopt;
+    error.set_hint(error.hint() + (error.hint().empty() ? "" : "; ") + "--create makes a table from the first FILE");
     throw;
   }
-}
-
-// What a dry run writes to, where there is no table yet.
-catalog::LoadedTable imagine_table(const Arguments& arguments, spec::NewTable definition) {
-  if (definition.location.empty()) definition.location = "/dry-run";
-  catalog::LoadedTable table;
-  table.name = arguments.table;
-  table.metadata = std::make_shared<const spec::TableMetadata>(spec::new_table_metadata(definition, Uuid(), 0));
-  return table;
-}
-
-catalog::LoadedTable create(Session& session, const Arguments& arguments, const Schema& first_columns) {
-  spec::NewTable definition = make_new_table(arguments.definition, spec::schema_from_arrow(first_columns));
-  if (arguments.dry_run) return imagine_table(arguments, std::move(definition));
-  catalog::LoadedTable made = create_table(session, arguments.table, definition);
-  session.notice("created " + made.name + " at " + made.metadata->location);
-  return made;
 }
 
 struct Loaded {
@@ -95,9 +95,9 @@ void print(Session& session, const Arguments& arguments, const Loaded& loaded) {
   }
   const auto rows_a_second = static_cast<int64_t>(static_cast<double>(loaded.rows) / std::max(loaded.seconds, 1e-6));
   session.print_line(printable(message(
-      "{} {} rows of {} into {}: {} files, {}, {:.2f} s, {} rows/s{}", arguments.dry_run ? "would load" : "loaded",
-      human_count(loaded.rows), human_bytes(loaded.bytes_read), loaded.table,
-      human_count(static_cast<int64_t>(loaded.files)), human_bytes(loaded.bytes_written), loaded.seconds,
+      "{} {} of {} into {}: {}, {}, {:.2f} s, {} rows/s{}", arguments.dry_run ? "would load" : "loaded",
+      human_count(loaded.rows, "row"), human_bytes(loaded.bytes_read), loaded.table,
+      human_count(static_cast<int64_t>(loaded.files), "file"), human_bytes(loaded.bytes_written), loaded.seconds,
       human_count(rows_a_second), loaded.snapshot_id ? message(", snapshot {}", *loaded.snapshot_id) : "")));
 }
 
@@ -108,7 +108,12 @@ void load(Session& session, const Arguments& arguments) {
   std::optional<catalog::LoadedTable> table = find_table(session, arguments);
   const SchemaPtr types = table ? spec::to_arrow_schema(*table->metadata->current_schema()) : nullptr;
   Input input = open_input(session, paths.front(), arguments.input, types);
-  if (!table) table = create(session, arguments, *input.rows->schema());
+  // One commit makes the table and its rows, so that a file that turns out to be bad leaves no empty table behind.
+  const bool is_new = !table;
+  if (is_new) {
+    table = stage_table(session, arguments.table,
+                        make_new_table(arguments.definition, spec::schema_from_arrow(*input.rows->schema())));
+  }
 
   Progress progress((arguments.dry_run ? "checking for " : "loading ") + table->name,
                     {.enabled = !session.options().quiet});
@@ -148,6 +153,7 @@ void load(Session& session, const Arguments& arguments) {
     const spec::SnapshotRef* ref = after.metadata->find_ref(arguments.branch.value_or(std::string(spec::kMainBranch)));
     if (ref != nullptr) loaded.snapshot_id = ref->snapshot_id;
   }
+  if (is_new && !arguments.dry_run) session.notice("created " + table->name + " at " + table->metadata->location);
   loaded.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   progress.finish();
   print(session, arguments, loaded);

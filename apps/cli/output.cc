@@ -265,6 +265,10 @@ std::string human_count(int64_t count) {
   return digits;
 }
 
+std::string human_count(int64_t count, std::string_view thing) {
+  return fmt::format("{} {}{}", human_count(count), thing, count == 1 ? "" : "s");
+}
+
 std::string iso_time(int64_t ms) {
   return timestamp_to_string(ms, TimeUnit::kMilli, {.fraction_digits = 3, .zone = "+00:00"});
 }

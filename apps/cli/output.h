@@ -110,6 +110,8 @@ size_t display_width(std::string_view text);
 std::string human_bytes(uint64_t bytes);
 // 1234567 = "1,234,567"
 std::string human_count(int64_t count);
+// "1 file", "1,234 files"
+std::string human_count(int64_t count, std::string_view thing);
 // Milliseconds since 1970 as "2026-11-16T22:31:08.123+00:00".
 std::string iso_time(int64_t ms);
 

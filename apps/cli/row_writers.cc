@@ -331,11 +331,11 @@ class TableWriter final : public RowWriter {
     int64_t shown = rows_written();
     std::string last;
     if (total_rows && *total_rows > shown) {
-      last = human_count(shown) + " of " + human_count(*total_rows) + " rows";
+      last = human_count(shown) + " of " + human_count(*total_rows, "row");
     } else if (seen_ > limit_) {
-      last = "the first " + human_count(shown) + " rows, more were left out";
+      last = "the first " + human_count(shown, "row") + ", more were left out";
     } else {
-      last = human_count(shown) + (shown == 1 ? " row" : " rows");
+      last = human_count(shown, "row");
     }
     if (!limit_given_ && seen_ > limit_) last += "; --limit N shows others";
     out_.write("(" + last + ")\n");

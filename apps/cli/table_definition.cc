@@ -36,14 +36,14 @@ spec::NewTable make_new_table(const TableDefinition& definition, spec::SchemaPtr
   return table;
 }
 
-catalog::LoadedTable create_table(Session& session, const std::string& table, const spec::NewTable& definition) {
+catalog::LoadedTable stage_table(Session& session, const std::string& table, const spec::NewTable& definition) {
   const catalog::TableName name = session.table_name(table);
   if (const auto* path = std::get_if<catalog::TablePath>(&name)) {
-    return catalog::create_table_by_path(session.context(), path->path, session.files(),
-                                         session.context().memory_pool(), definition, session.path_options());
+    return catalog::stage_table_by_path(session.context(), path->path, session.files(), session.context().memory_pool(),
+                                        definition, session.path_options());
   }
   const auto& in_catalog = std::get<catalog::TableInCatalog>(name);
-  return session.open_catalog(in_catalog.catalog).create_table(session.context(), in_catalog.identifier, definition);
+  return session.open_catalog(in_catalog.catalog).stage_table(session.context(), in_catalog.identifier, definition);
 }
 
 }  // namespace frazil::cli

@@ -26,7 +26,7 @@ void add_table_definition(Command& command, TableDefinition& definition);
 // Throws Error(kInvalidArgument).
 spec::NewTable make_new_table(const TableDefinition& definition, spec::SchemaPtr schema);
 
-// Creates it in its catalog, or at its path. TABLE as on the command line.
-catalog::LoadedTable create_table(Session& session, const std::string& table, const spec::NewTable& definition);
+// For its catalog or its path, TABLE as on the command line; the first commit to its store creates it.
+catalog::LoadedTable stage_table(Session& session, const std::string& table, const spec::NewTable& definition);
 
 }  // namespace frazil::cli

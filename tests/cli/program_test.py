@@ -419,7 +419,7 @@ class BenchReadTest(TemporaryTest):
         lines = frazil('bench', 'read', NATION, '--hash', '--quiet').stdout.splitlines()
         self.assertEqual(lines[0].split(), 'round seconds M rows/s MB/s first batch ms pool peak RSS peak'.split())
         self.assertEqual([line.split()[0] for line in lines[1:7]], ['1', '2', '3', 'lowest', 'median', 'highest'])
-        self.assertTrue(lines[7].startswith('25 rows, 1 files, '), lines[7])
+        self.assertTrue(lines[7].startswith('25 rows, 1 file, '), lines[7])
         self.assertEqual(lines[8:], ['content hash 5eb205b4fe562fae'])
         self.assertEqual(len(frazil('bench', 'read', NATION, '--rounds', '1', '--quiet').stdout.splitlines()), 3)
 

@@ -67,7 +67,7 @@ class TableStore {
 
   // Makes `updates` of `base` the table's next version: checks the requirements, applies, writes the metadata file and
   // puts it in the place of base.metadata_location by one atomic step. `base` is what load() or commit() gave; no
-  // updates: gives `base`. Afterwards, with write.metadata.delete-after-commit.enabled, metadata files that fell out of
+  // updates: gives `base`, or creates it if it was staged. Afterwards, with write.metadata.delete-after-commit.enabled, metadata files that fell out of
   // the log are deleted.
   //
   // Throws ConflictError if the table is no longer `base` (nothing has changed, nothing is left behind),
@@ -111,6 +111,10 @@ class Catalog {
   // exist, and as new_table_metadata().
   virtual LoadedTable create_table(Context& context, const TableIdentifier& identifier, const spec::NewTable& table,
                                    const CommitOptions& options = {}) = 0;
+  // The same table before it is there: nothing is written, and what LoadedTable::files gets below its location is nobody's
+  // yet. The first commit to its store creates the table with what that commit adds, by one atomic step; it throws
+  // Error(kAlreadyExists) if somebody else has created one of that name meanwhile. Until then its store cannot load().
+  virtual LoadedTable stage_table(Context& context, const TableIdentifier& identifier, const spec::NewTable& table) = 0;
   // Forgets the table; its files stay (commit/purge.h deletes those of a LoadedTable). Throws Error(kNotFound).
   virtual void drop_table(const TableIdentifier& identifier) = 0;
   // Its files stay where they are. Throws Error(kNotFound) also for the namespace of `to`, Error(kAlreadyExists).

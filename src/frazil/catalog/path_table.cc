@@ -207,13 +207,17 @@ LoadedTable open_table_by_path(std::string_view path, const FileSystems& files, 
 LoadedTable create_table_by_path(Context& context, std::string_view path, const FileSystems& files, MemoryPool& pool,
                                  const spec::NewTable& table, const PathTableOptions& options,
                                  const CommitOptions& commit) {
-  const PathTable place = place_of(path, files, pool, options);
+  const LoadedTable staged = stage_table_by_path(context, path, files, pool, table, options);
+  return staged.store->commit(context, staged, {}, {}, commit);
+}
+
+LoadedTable stage_table_by_path(Context& context, std::string_view path, const FileSystems& files, MemoryPool& pool,
+                                const spec::NewTable& table, const PathTableOptions& options) {
   spec::NewTable located = table;
   located.location = canonical_location(path);
-  write_first_version(context, place,
-                      spec::new_table_metadata(located, context.random().uuid_v4(), context.clock().system_ms()),
-                      commit);
-  return open_path_table(place, PathVersion::kNewest);
+  return stage_path_table(place_of(path, files, pool, options),
+                          std::make_shared<const spec::TableMetadata>(spec::new_table_metadata(
+                              located, context.random().uuid_v4(), context.clock().system_ms())));
 }
 
 }  // namespace frazil::catalog

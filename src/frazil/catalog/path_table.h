@@ -47,6 +47,11 @@ LoadedTable create_table_by_path(Context& context, std::string_view path, const 
                                  const spec::NewTable& table, const PathTableOptions& options = {},
                                  const CommitOptions& commit = {});
 
+// The same table before it is there: nothing is written. The first commit to its store creates it, as
+// Catalog::stage_table() says.
+LoadedTable stage_table_by_path(Context& context, std::string_view path, const FileSystems& files, MemoryPool& pool,
+                                const spec::NewTable& table, const PathTableOptions& options = {});
+
 // The location of the current metadata file of the table in `folder`. `notices` gets what the user should know.
 std::string find_current_metadata(FileSystem& files, std::string_view folder, MemoryPool& pool, size_t max_bytes,
                                   std::vector<std::string>& notices);

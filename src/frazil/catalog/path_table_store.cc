@@ -105,6 +105,17 @@ std::string write_hint(FileSystem& files, const std::string& folder, uint64_t ve
   }
 }
 
+// The commit is done, whatever becomes of the hint: it must not look like a failure.
+void tell_readers(LoadedTable& committed, FileSystem& files, const std::string& folder, uint64_t version,
+                  const CommitOptions& options) {
+  try {
+    std::string notice = write_hint(files, folder, version, options);
+    if (!notice.empty()) committed.notices.push_back(std::move(notice));
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
 class PathTableStore final : public TableStore {
  public:
   PathTableStore(PathTable place, std::string why_read_only)
@@ -152,12 +163,7 @@ class PathTableStore final : public TableStore {
         !is_in_line(folder, *version, *next, committed.metadata_location)) {
       throw ConflictError(message("table {} has moved on from version {}", place_.path, *version));
     }
-    try {
-      std::string notice = write_hint(*place_.files, folder, *version + 1, options);
-      if (!notice.empty()) committed.notices.push_back(std::move(notice));
-    } catch (const std::bad_alloc&) {
-      // The commit is done, whatever becomes of the hint: it must not look like a failure.
-    }
+    tell_readers(committed, *place_.files, folder, *version + 1, options);
     delete_logged_metadata(*base.files, *base.metadata, *next);
     return committed;
   }
@@ -218,6 +224,50 @@ class PathTableStore final : public TableStore {
   const std::string why_read_only_;
 };
 
+[[noreturn]] void throw_exists(const PathTable& place) {
+  throw_error(ErrorKind::kAlreadyExists, "{} holds an Iceberg table already", place.path);
+}
+
+void require_no_table(const PathTable& place) {
+  const bool has_folder = place.files->stat(join_location(place.path, "metadata")).has_value();
+  if (has_folder && !list_versions(*place.files, place.path).candidates.empty()) throw_exists(place);
+}
+
+// The place of a table that has no version yet.
+class StagedPathStore final : public TableStore {
+ public:
+  explicit StagedPathStore(PathTable place) : place_(std::move(place)) {}
+
+  LoadedTable load() override {
+    throw_error(ErrorKind::kNotFound, "table {} is not created before its first commit", place_.path);
+  }
+
+  LoadedTable commit(Context& context, const LoadedTable& base, std::span<const spec::TableRequirement> requirements,
+                     std::span<const spec::TableUpdate> updates, const CommitOptions& options) override {
+    spec::check_requirements(base.metadata.get(), requirements);
+    const spec::TableMetadataPtr metadata =
+        updates.empty() ? base.metadata
+                        : std::make_shared<const spec::TableMetadata>(spec::apply_updates(
+                              *base.metadata, updates, {.now_ms = context.clock().system_ms(), .base_location = {}}));
+    require_no_table(place_);
+    const std::string folder = join_location(place_.path, "metadata");
+    const bool gzip = spec::writes_gzip_metadata(*metadata);
+    const Buffer content = spec::metadata_file_bytes(*metadata, gzip, *place_.pool);
+    const RetryPolicy status_checks = status_check_policy(metadata->properties);
+    const std::string location = join_location(folder, version_name(1, gzip));
+    if (!publish_version(context, status_checks, place_, location, content, options)) throw_exists(place_);
+    LoadedTable created = base;
+    created.metadata = metadata;
+    created.metadata_location = location;
+    created.store = make_path_table_store(place_, {});
+    tell_readers(created, *place_.files, folder, 1, options);
+    return created;
+  }
+
+ private:
+  const PathTable place_;
+};
+
 }  // namespace
 
 std::shared_ptr<TableStore> make_path_table_store(PathTable place, std::string why_read_only) {
@@ -232,22 +282,17 @@ std::string find_version_after(FileSystem& files, std::string_view folder, const
   return newest == nullptr ? location : newest->location;
 }
 
-void write_first_version(Context& context, const PathTable& place, const spec::TableMetadata& metadata,
-                         const CommitOptions& options) {
-  if (metadata.property("write.metadata.path")) {
+LoadedTable stage_path_table(PathTable place, spec::TableMetadataPtr metadata) {
+  require_no_table(place);
+  if (metadata->property("write.metadata.path")) {
     throw_error(ErrorKind::kInvalidArgument, "a table by its path cannot have write.metadata.path");
   }
-  const std::string folder = join_location(place.path, "metadata");
-  const auto throw_exists = [&] {
-    throw_error(ErrorKind::kAlreadyExists, "{} holds an Iceberg table already", place.path);
-  };
-  if (place.files->stat(folder) && !list_versions(*place.files, place.path).candidates.empty()) throw_exists();
-  const bool gzip = spec::writes_gzip_metadata(metadata);
-  const Buffer content = spec::metadata_file_bytes(metadata, gzip, *place.pool);
-  const RetryPolicy status_checks = status_check_policy(metadata.properties);
-  const std::string location = join_location(folder, version_name(1, gzip));
-  if (!publish_version(context, status_checks, place, location, content, options)) throw_exists();
-  write_hint(*place.files, folder, 1, options);
+  LoadedTable staged;
+  staged.name = place.path;
+  staged.metadata = std::move(metadata);
+  staged.files = place.files;
+  staged.store = std::make_shared<StagedPathStore>(std::move(place));
+  return staged;
 }
 
 }  // namespace frazil::catalog

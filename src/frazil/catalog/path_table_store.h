@@ -32,8 +32,8 @@ std::shared_ptr<TableStore> make_path_table_store(PathTable place, std::string w
 // The location of the last version that follows `location`, one by one; of another name than v<N>: itself.
 std::string find_version_after(FileSystem& files, std::string_view folder, const std::string& location);
 
-// v1.metadata.json and the hint. Throws Error(kAlreadyExists) if there is any metadata file.
-void write_first_version(Context& context, const PathTable& place, const spec::TableMetadata& metadata,
-                         const CommitOptions& options);
+// A table that is not there yet, with a store whose first commit() writes v1.metadata.json and the hint. Throws
+// Error(kAlreadyExists) if there is any metadata file.
+LoadedTable stage_path_table(PathTable place, spec::TableMetadataPtr metadata);
 
 }  // namespace frazil::catalog

@@ -140,6 +140,58 @@ class SqlCatalog::Store final : public TableStore {
   const TableIdentifier identifier_;
 };
 
+// The place of a table that has no row yet.
+class SqlCatalog::StagedStore final : public TableStore {
+ public:
+  StagedStore(std::shared_ptr<State> state, TableIdentifier identifier)
+      : state_(std::move(state)), identifier_(std::move(identifier)) {}
+
+  LoadedTable load() override {
+    throw_error(ErrorKind::kNotFound, "table '{}' is not created before its first commit", to_string(identifier_));
+  }
+
+  LoadedTable commit(Context& context, const LoadedTable& base, std::span<const spec::TableRequirement> requirements,
+                     std::span<const spec::TableUpdate> updates, const CommitOptions& options) override {
+    spec::check_requirements(base.metadata.get(), requirements);
+    LoadedTable created = State::describe(state_, identifier_);
+    created.metadata =
+        updates.empty() ? base.metadata
+                        : std::make_shared<const spec::TableMetadata>(spec::apply_updates(
+                              *base.metadata, updates, {.now_ms = context.clock().system_ms(), .base_location = {}}));
+    created.metadata_location = next_metadata_location(*created.metadata, {}, context.random());
+    const Buffer content =
+        spec::metadata_file_bytes(*created.metadata, spec::writes_gzip_metadata(*created.metadata), state_->pool);
+    PendingFile file(state_->files, created.metadata_location, content, publish_options(options));
+    insert(created.metadata_location, options, file);
+    file.keep();
+    return created;
+  }
+
+ private:
+  void insert(const std::string& location, const CommitOptions& options, PendingFile& file) {
+    try {
+      state_->tables.insert_table(identifier_, location, options.durability == Durability::kFull);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kIo || dynamic_cast<const SqliteLockedError*>(&error) != nullptr) throw;
+      std::string found;
+      try {
+        state_->tables.reconnect();
+        found = state_->tables.find_table(identifier_);
+      } catch (const Error& after) {
+        if (after.kind() != ErrorKind::kNotFound) {
+          file.keep();
+          throw CommitStateUnknownError(message("whether table '{}' was created with {} is not known: {}",
+                                                to_string(identifier_), location, error.what()));
+        }
+      }
+      if (found != location) throw;
+    }
+  }
+
+  const std::shared_ptr<State> state_;
+  const TableIdentifier identifier_;
+};
+
 LoadedTable SqlCatalog::State::describe(const std::shared_ptr<State>& state, const TableIdentifier& identifier) {
   LoadedTable table;
   table.name = to_string(identifier);
@@ -250,36 +302,20 @@ void SqlCatalog::update_namespace_properties(const Namespace& levels, const Prop
 
 LoadedTable SqlCatalog::create_table(Context& context, const TableIdentifier& identifier, const spec::NewTable& table,
                                      const CommitOptions& options) {
+  const LoadedTable staged = stage_table(context, identifier, table);
+  return staged.store->commit(context, staged, {}, {}, options);
+}
+
+LoadedTable SqlCatalog::stage_table(Context& context, const TableIdentifier& identifier, const spec::NewTable& table) {
   state_->tables.require_absent(identifier);
   spec::NewTable located = table;
   located.location =
       table.location.empty() ? state_->default_location(context, identifier) : canonical_location(table.location);
-  LoadedTable created = State::describe(state_, identifier);
-  auto metadata = std::make_shared<const spec::TableMetadata>(
+  LoadedTable staged = State::describe(state_, identifier);
+  staged.metadata = std::make_shared<const spec::TableMetadata>(
       spec::new_table_metadata(located, context.random().uuid_v4(), context.clock().system_ms()));
-  created.metadata = metadata;
-  created.metadata_location = next_metadata_location(*metadata, {}, context.random());
-  const Buffer content = spec::metadata_file_bytes(*metadata, spec::writes_gzip_metadata(*metadata), state_->pool);
-  PendingFile file(state_->files, created.metadata_location, content, publish_options(options));
-  try {
-    state_->tables.insert_table(identifier, created.metadata_location, options.durability == Durability::kFull);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kIo || dynamic_cast<const SqliteLockedError*>(&error) != nullptr) throw;
-    std::string found;
-    try {
-      state_->tables.reconnect();
-      found = state_->tables.find_table(identifier);
-    } catch (const Error& after) {
-      if (after.kind() != ErrorKind::kNotFound) {
-        file.keep();
-        throw CommitStateUnknownError(message("whether table '{}' was created with {} is not known: {}",
-                                              to_string(identifier), created.metadata_location, error.what()));
-      }
-    }
-    if (found != created.metadata_location) throw;
-  }
-  file.keep();
-  return created;
+  staged.store = std::make_shared<StagedStore>(state_, identifier);
+  return staged;
 }
 
 void SqlCatalog::drop_table(const TableIdentifier& identifier) {

@@ -32,12 +32,14 @@ class SqlCatalog final : public Catalog {
                                    std::span<const std::string> removals) override;
   LoadedTable create_table(Context& context, const TableIdentifier& identifier, const spec::NewTable& table,
                            const CommitOptions& options) override;
+  LoadedTable stage_table(Context& context, const TableIdentifier& identifier, const spec::NewTable& table) override;
   void drop_table(const TableIdentifier& identifier) override;
   void rename_table(const TableIdentifier& from, const TableIdentifier& to) override;
 
  private:
   class State;
   class Store;
+  class StagedStore;
   // Shared with the tables that it gave, which may outlive it.
   const std::shared_ptr<State> state_;
 };

@@ -240,8 +240,10 @@ TEST(SqlCatalog, KnowsItsOwnNameAmongMany) {
             message("INSERT INTO iceberg_namespace_properties VALUES ('a{}', 'n', 'exists', 'true');", i));
   }
   execute(fixture.path(), "INSERT INTO iceberg_namespace_properties VALUES ('lake', 'n', 'exists', 'true');");
-  EXPECT_EQ(error_of([&] { fixture.open()->list_tables({"x"}); }),
-            "not_found: namespace 'x' does not exist in catalog 'lake'");
+  EXPECT_EQ(
+      error_of([&] { fixture.open()->list_tables({"x"}); }),
+      "not_found: namespace 'x' does not exist in catalog 'lake' (frazil namespace list shows what is there, namespace "
+      "create makes one)");
 }
 
 TEST(SqlCatalog, AppliesLocationRules) {

@@ -203,7 +203,8 @@ void SqlTables::require_namespace(Database& database, const Namespace& levels) {
   std::string joined = to_string(levels);
   if (levels.empty() || namespace_exists(database, joined)) return;
   Error error(ErrorKind::kNotFound, message("namespace '{}' does not exist in catalog '{}'", joined, name_));
-  error.set_hint(hint_of_other_catalogs(database));
+  const std::string others = hint_of_other_catalogs(database);
+  error.set_hint(others.empty() ? "frazil namespace list shows what is there, namespace create makes one" : others);
   throw error;
 }
 

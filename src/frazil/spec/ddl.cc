@@ -219,7 +219,13 @@ class SchemaParser {
         parser_.take_text();
       }
       // A length of varchar means nothing to Iceberg.
-      if (text != "string") text += parser_.since(brackets);
+      const std::string_view length = parser_.since(brackets);
+      // The specification's own name of the type is fixed(L), and that in metadata fixed[L].
+      if (text == "fixed") {
+        text += message("[{}]", length.substr(1, length.size() - 2));
+      } else if (text != "string") {
+        text += length;
+      }
     }
     try {
       return parse_primitive(text);

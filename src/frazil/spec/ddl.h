@@ -2,7 +2,7 @@
 //
 //   columns   := column (',' column)*
 //   column    := name type ['not' 'null'] ['comment' text]
-//   type      := Iceberg's names ("long", "decimal(9, 2)", "timestamptz", "fixed[16]" ...), SQL's for them ("bigint", "integer",
+//   type      := Iceberg's names ("long", "decimal(9, 2)", "timestamptz", "fixed(16)" ...), SQL's for them ("bigint", "integer",
 //                "varchar", "text", "boolean", "bool", "real", "numeric(9, 2)", "blob"), and
 //              | 'struct' '<' name [':'] type ['not' 'null'] ['comment' text] (',' ...)* '>'
 //              | ('list' | 'array') '<' type ['not' 'null'] '>'

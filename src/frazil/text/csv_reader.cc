@@ -15,7 +15,11 @@ namespace {
 class CsvReader final : public BatchStream {
  public:
   CsvReader(std::unique_ptr<ByteSource> source, TextOptions options, MemoryPool& pool)
-      : pool_(pool), options_(std::move(options)), window_(std::move(source), pool), records_(window_, options_.csv) {
+      : pool_(pool),
+        options_(std::move(options)),
+        window_(std::move(source), pool),
+        records_(window_, options_.csv),
+        is_inferred_(options_.schema == nullptr) {
     with_source([&] {
       read_head();
       if (options_.schema == nullptr) infer_types();
@@ -127,9 +131,10 @@ class CsvReader final : public BatchStream {
       error.add_context(message("at {}", place()));
       throw;
     }
-    Error error(ErrorKind::kInvalidArgument, message("{}, column '{}': {} is no {}", place(), target.name,
-                                                     json::quote(field.text.substr(0, 100)), target.type->to_string()));
-    error.set_hint("if the text stands for null, say so (--null); if the type came from a sample, give the schema");
+    Error error(ErrorKind::kInvalidArgument, message("{}, column '{}': {} is {}", place(), target.name,
+                                                     json::quote(field.text.substr(0, 100)), not_a(target)));
+    error.set_hint(std::string("if the text stands for null, say so (--null)") +
+                   (is_inferred_ ? "; the type came from a sample: if it is wrong, give the schema" : ""));
     throw error;
   }
 
@@ -137,6 +142,7 @@ class CsvReader final : public BatchStream {
   TextOptions options_;
   InputWindow window_;
   CsvRecords records_;
+  const bool is_inferred_;
   std::vector<Field> fields_;
   std::vector<AppendText> append_;
   SchemaPtr schema_;

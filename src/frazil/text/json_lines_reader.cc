@@ -16,7 +16,11 @@ namespace {
 class JsonLinesReader final : public BatchStream {
  public:
   JsonLinesReader(std::unique_ptr<ByteSource> source, const TextOptions& options, MemoryPool& pool)
-      : pool_(pool), schema_(options.schema), batch_rows_(options.batch_rows), window_(std::move(source), pool) {
+      : pool_(pool),
+        schema_(options.schema),
+        is_inferred_(options.schema == nullptr),
+        batch_rows_(options.batch_rows),
+        window_(std::move(source), pool) {
     if (schema_ == nullptr) schema_ = infer_schema(options.sample_bytes);
   }
 
@@ -100,13 +104,14 @@ class JsonLinesReader final : public BatchStream {
     for (const auto& [key, value] : row.as_object()) {
       if (schema_->index_of(key)) continue;
       Error error(ErrorKind::kInvalidArgument, message("there is no column '{}'", key));
-      error.set_hint("if the columns came from a sample, give the schema");
+      if (is_inferred_) error.set_hint("the columns came from a sample: give the schema");
       throw error;
     }
   }
 
   MemoryPool& pool_;
   SchemaPtr schema_;
+  const bool is_inferred_;
   const int64_t batch_rows_;
   InputWindow window_;
   size_t line_bytes_ = 0;  // of the line at hand, dropped by the next one

@@ -1,6 +1,7 @@
 #include "frazil/text/value_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 
@@ -56,12 +57,19 @@ bool append_integer(ArrayBuilder& builder, const Field&, std::string_view text) 
   }
 }
 
+// A number that is too large for its type is none of it; infinity is what is called so.
+template <typename T>
+bool append_floating(ArrayBuilder& builder, std::string_view text, std::optional<T> value) {
+  if (value && std::isinf(*value) && text.find_first_of("0123456789") != std::string_view::npos) return false;
+  return append_fixed(builder, value);
+}
+
 bool append_float(ArrayBuilder& builder, const Field&, std::string_view text) {
-  return append_fixed(builder, parse_float(trim(text)));
+  return append_floating(builder, text, parse_float(trim(text)));
 }
 
 bool append_double(ArrayBuilder& builder, const Field&, std::string_view text) {
-  return append_fixed(builder, parse_double(trim(text)));
+  return append_floating(builder, text, parse_double(trim(text)));
 }
 
 bool append_decimal128(ArrayBuilder& builder, const Field& field, std::string_view text) {
@@ -197,8 +205,7 @@ bool takes(const DataType& type, const json::Value& value) {
 
 void append_scalar_text(ArrayBuilder& builder, const Field& field, std::string_view text) {
   if (!append_text_for(field)(builder, field, text)) {
-    throw_error(ErrorKind::kInvalidArgument, "'{}': {} is no {}", field.name, json::quote(text),
-                field.type->to_string());
+    throw_error(ErrorKind::kInvalidArgument, "'{}': {} is {}", field.name, json::quote(text), not_a(field));
   }
 }
 
@@ -290,6 +297,13 @@ AppendText append_text_for(const Field& field) {
                 field.type->to_string());
   }
   return found;
+}
+
+std::string not_a(const Field& field) {
+  const bool is_text = field.type->id() == TypeId::kUtf8 || field.type->id() == TypeId::kLargeUtf8 ||
+                       field.type->id() == TypeId::kUtf8View;
+  if (is_text) return "not valid UTF-8";
+  return "no " + (field.extension_name() == "arrow.uuid" ? std::string("uuid") : field.type->to_string());
 }
 
 void append_json(ArrayBuilder& builder, const Field& field, const json::Value& value) {

@@ -2,7 +2,7 @@
 //
 //   type                      text                                              JSON
 //   bool                      true, false, t, f, 1, 0, in any case              true, false
-//   integers, floats          42, -1.5e3, NaN, Infinity                         numbers; the last ones as strings
+//   integers, floats          42, -1.5e3, NaN, Infinity; 1e39 is no float       numbers; the last ones as strings
 //   decimal                   14.20, exact at the type's scale                  numbers, strings
 //   date, time                2017-11-16, 22:31:08.123456                       strings
 //   timestamp                 2017-11-16T22:31:08, with a space, or a date      strings
@@ -33,5 +33,8 @@ AppendText append_text_for(const Field& field);
 // Appends any value, null too. Missing members of structs are null. Throws Error(kInvalidArgument) for a value that is none of
 // the type, with the way down to it as context; the builder is not to be used further then.
 void append_json(ArrayBuilder& builder, const Field& field, const json::Value& value);
+
+// For messages: "no int32", "no uuid", "not valid UTF-8".
+std::string not_a(const Field& field);
 
 }  // namespace frazil::text

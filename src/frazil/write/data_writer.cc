@@ -335,13 +335,14 @@ class DataWriter::Impl {
     }
   }
 
-  // Row groups end by rows, and before a file could pass its target far; by bytes they end between rounds.
+  // Row groups end by rows, and before one or its file could pass its target far; by bytes they end between rounds.
   int64_t rows_per_group() const {
     const size_t row_size = std::max<size_t>(bytes_of(staged_rows_) / static_cast<size_t>(staged_rows_), 1);
     const uint64_t target = factory_->options().target_file_bytes;
-    // A plain byte becomes a quarter of one, if it comes to that.
-    const uint64_t by_target = std::max<uint64_t>(target / row_size, 1) * 4;
-    return static_cast<int64_t>(std::min(static_cast<uint64_t>(layout_.plan()->options().row_group_rows), by_target));
+    const uint64_t group = layout_.plan()->options().row_group_bytes;
+    // A plain byte becomes a quarter of one, if it comes to that; a half is what row groups are cut by.
+    const uint64_t by_bytes = std::max<uint64_t>(std::min(target * 2, group) / row_size, 1) * 2;
+    return static_cast<int64_t>(std::min(static_cast<uint64_t>(layout_.plan()->options().row_group_rows), by_bytes));
   }
 
   void distribute(std::vector<uint32_t>& order, size_t wanted_count, bool is_last) {

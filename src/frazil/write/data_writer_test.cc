@@ -510,6 +510,7 @@ TEST(DataWriter, RefusesTablesThatItCannotWrite) {
     ADD_FAILURE();
   };
   refuse({{"write.format.default", "orc"}}, ErrorKind::kUnsupported);
+  refuse({{"encryption.key-id", "k1"}}, ErrorKind::kUnsupported);
   refuse({{"write.distribution-mode", "sorted"}}, ErrorKind::kInvalidArgument);
   refuse({{"write.target-file-size-bytes", "many"}}, ErrorKind::kInvalidArgument);
   refuse({{"write.parquet.compression-codec", "rar"}}, ErrorKind::kInvalidArgument);

@@ -27,6 +27,14 @@ void check_format(const spec::TableMetadata& metadata) {
   throw_error(ErrorKind::kUnsupported, "the table wants its data as {}; Frazil writes Parquet alone", *format);
 }
 
+// Whoever set a key would find plain files beside encrypted ones.
+void check_encryption(const spec::TableMetadata& metadata) {
+  const std::optional<std::string_view> key = metadata.property("encryption.key-id");
+  if (!key) return;
+  throw_error(ErrorKind::kUnsupported,
+              "the table wants its files encrypted (encryption.key-id={}), which Frazil does not do", *key);
+}
+
 // In every mode all rows of a partition go to its files, wherever they come from: there is nothing to shuffle.
 void check_distribution(const spec::TableMetadata& metadata) {
   const std::string mode = ascii_lower(metadata.property("write.distribution-mode").value_or("none"));
@@ -39,6 +47,7 @@ void check_distribution(const spec::TableMetadata& metadata) {
 FileLayout::FileLayout(const spec::TableMetadata& metadata, const MetricsConfig& metrics)
     : schema_(metadata.current_schema()) {
   check_format(metadata);
+  check_encryption(metadata);
   check_distribution(metadata);
   std::vector<Field> fields;
   for (size_t i = 0; i < schema_->fields().size(); ++i) {

@@ -1,4 +1,4 @@
-// Are the values of a column what its file says about them? Statistics of the chunk, and bounds of its pages.
+// Are the values of a column what its file says about them? Statistics of the chunk, bounds of its pages, its Bloom filter.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@
 
 #include "frazil/columnar/array.h"
 #include "frazil/memory/memory_pool.h"
+#include "frazil/parquet/bloom_filter.h"
 #include "frazil/parquet/page_index.h"
 #include "frazil/parquet/statistics.h"
 #include "frazil/predicate/bind.h"
@@ -21,11 +22,12 @@ namespace frazil::cli {
 // values: writers that are known to be wrong about a type are let pass.
 class ColumnClaims {
  public:
-  // Borrows all. `field`: as the values are read.
+  // Borrows all. `field`: as the values are read. Throws CorruptError for bounds that no value can have, and for pages that
+  // are not in the order that the page index says.
   ColumnClaims(const ParquetFile& file, size_t row_group, size_t leaf, const Field& field,
                const parquet::PageIndex& index, MemoryPool& pool);
 
-  // The next values, in order. Throws CorruptError for one that is outside of the bounds.
+  // The next values, in order. Throws CorruptError for one that is outside of the bounds or not in the Bloom filter.
   void check(const ArrayPtr& values);
   // After the last ones: counts.
   void finish() const;
@@ -46,6 +48,8 @@ class ColumnClaims {
   Claim make_claim(std::string what, uint64_t offset, uint64_t end,
                    const predicate::ColumnStatistics& statistics) const;
   Claim page_claim(size_t page) const;
+  void check_order() const;
+  void check_bloom_filter(const Array& values) const;
   void check_claim(Claim& claim, const ArrayPtr& values) const;
   static void check_counts(const Claim& claim);
 
@@ -53,6 +57,7 @@ class ColumnClaims {
   MemoryPool& pool_;
   parquet::StatisticsDecoder decoder_;
   const parquet::PageIndex::Column& index_;
+  std::optional<parquet::BloomFilter> bloom_filter_;
   uint64_t row_ = 0;
   Claim chunk_;
   size_t page_ = 0;

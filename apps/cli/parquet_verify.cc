@@ -37,19 +37,28 @@ struct Report {
   std::optional<FileProblem> problem;
 };
 
-// Holds the headers of a chunk's pages against its index, and counts them.
-int64_t check_pages(const ParquetFile& file, size_t leaf, const parquet::ColumnChunk& chunk, PageHeaders& headers,
+// Holds the headers of a chunk's pages against the footer and the chunk's index, and counts them.
+int64_t check_pages(const ParquetFile& file, size_t leaf, const parquet::RowGroup& group, PageHeaders& headers,
                     const parquet::PageIndex& index) {
+  const parquet::ColumnChunk& chunk = group.columns[leaf];
+  for (const int64_t offset : {chunk.offset_index.offset, chunk.column_index.offset, chunk.bloom_filter.offset}) {
+    if (offset < 0) throw_corrupt(CorruptError::kNoOffset, "the footer has a page index or Bloom filter at {}", offset);
+  }
   const parquet::PageIndex::Column& column = *index.find(leaf);
   if (!column.defect.empty()) throw_corrupt(CorruptError::kNoOffset, "the page index is damaged: {}", column.defect);
   const parquet::OffsetIndex* offsets = index.offsets(leaf);
   const bool is_flat = file.schema().leaf(leaf).max_repetition == 0;
   int64_t pages = 0;
   size_t data_pages = 0;
+  int64_t values = 0;
   std::optional<uint64_t> row = 0;  // nothing: only the levels would tell
   headers.for_each(chunk, [&](const parquet::Page& page) {
     ++pages;
-    if (page.header.type == parquet::PageType::kDictionary) return;
+    if (page.header.type == parquet::PageType::kDictionary) {
+      if (pages > 1) throw_corrupt(page.offset, "a dictionary page stands behind another page of its chunk");
+      return;
+    }
+    values += page.header.value_count;
     if (offsets != nullptr) {
       if (data_pages == offsets->page_count()) {
         throw_corrupt(page.offset, "the page index has {} pages, and the chunk more", data_pages);
@@ -77,6 +86,15 @@ int64_t check_pages(const ParquetFile& file, size_t leaf, const parquet::ColumnC
   if (offsets != nullptr && data_pages != offsets->page_count()) {
     throw_corrupt(CorruptError::kNoOffset, "the page index has {} pages, and the chunk {}", offsets->page_count(),
                   data_pages);
+  }
+  if (values != chunk.value_count) {
+    throw_corrupt(CorruptError::kNoOffset, "the pages of a column chunk have {} values, and the footer says {}", values,
+                  chunk.value_count);
+  }
+  // Below lists parquet-cpp-arrow 8 wrote the number of values as that of rows into headers of version 2.
+  if (is_flat && row && *row != static_cast<uint64_t>(group.row_count)) {
+    throw_corrupt(CorruptError::kNoOffset, "the pages of a column chunk have {} rows, and its row group {}", *row,
+                  group.row_count);
   }
   return pages;
 }
@@ -116,7 +134,7 @@ RowGroupFigures verify_row_group(Session& session, const ParquetFile& file,
   const auto index = parquet::PageIndex::read(*file.input, *file.metadata, group, leaves, leaves, pool);
   PageHeaders headers(file, pool);
   for (size_t leaf : leaves) {
-    in_column(leaf, [&] { figures.pages += check_pages(file, leaf, facts.columns[leaf], headers, index); });
+    in_column(leaf, [&] { figures.pages += check_pages(file, leaf, facts, headers, index); });
   }
 
   std::vector<std::pair<size_t, ColumnClaims>> claims;  // by request
@@ -168,11 +186,43 @@ void check_magic(const InputFile& file) {
   if (std::string_view(magic.data(), magic.size()) != "PAR1") throw_corrupt(0, "the file does not begin with PAR1");
 }
 
+// No two column chunks of a file have the same bytes.
+void check_places(const ParquetFile& file) {
+  struct Place {
+    int64_t begin;
+    int64_t end;
+    size_t group;
+    size_t leaf;
+  };
+  std::vector<Place> places;
+  for (size_t group = 0; group < file.metadata->row_groups().size(); ++group) {
+    const auto columns = file.metadata->row_groups()[group].columns;
+    for (size_t leaf = 0; leaf < columns.size(); ++leaf) {
+      const parquet::ColumnChunk& chunk = columns[leaf];
+      if (chunk.encrypted || chunk.in_other_file || chunk.total_compressed_size <= 0) continue;
+      if (chunk.value_count == 0) continue;  // parquet-cpp says that it has bytes, at 0
+      int64_t end = 0;                       // one that cannot be is an error of whoever reads the chunk
+      if (__builtin_add_overflow(chunk.start_offset(), chunk.total_compressed_size, &end)) continue;
+      places.push_back({chunk.start_offset(), end, group, leaf});
+    }
+  }
+  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.begin < b.begin; });
+  for (size_t i = 1; i < places.size(); ++i) {
+    const Place& before = places[i - 1];
+    const Place& place = places[i];
+    if (place.begin >= before.end) continue;
+    throw_corrupt(static_cast<uint64_t>(std::max<int64_t>(place.begin, 0)),
+                  "column '{}' of row group {} begins within column '{}' of row group {}", file.column(place.leaf),
+                  place.group, file.column(before.leaf), before.group);
+  }
+}
+
 // Row groups on `threads` threads. The first problem is that of the first row group that has one.
 void verify_file(Session& session, Report& report, size_t threads, Progress& progress) {
   try {
     const ParquetFile file = open_parquet(session, report.path);
     check_magic(*file.input);
+    check_places(file);
     const std::vector<parquet::ColumnRequest> requests = parquet::request_columns(file.schema());
     const size_t count = file.metadata->row_groups().size();
     std::vector<RowGroupFigures> figures(count);

@@ -281,7 +281,10 @@ class VerifyTest(TemporaryTest):
         cases = json.loads((DATA.parent / 'shredded_variant' / 'cases.json').read_text())
         invalid = {case['parquet_file'] for case in cases if 'error_message' in case} & {
             pathlib.Path(path).name for path in files if 'shredded_variant' in path}
-        self.assertEqual(sorted(broken), [*sorted(invalid), 'datapage_v1-corrupt-checksum.parquet',
+        # Others are named after what is wrong with them.
+        bad_filters = [f'bloom_filter_{name}.parquet' for name in ('bad_length_range', 'bad_numbytes', 'short_numbytes')]
+        self.assertEqual(sorted(broken), [*bad_filters, *sorted(invalid), 'datapage_v1-corrupt-checksum.parquet',
+                                          'parquet_column_num_values_mismatch.parquet',
                                           'rle-dict-uncompressed-corrupt-checksum.parquet'])
 
     def test_null_counts_that_their_writer_did_not_count(self):
@@ -398,6 +401,11 @@ class ErrorTest(TemporaryTest):
             with self.subTest(arguments=arguments):
                 parquet(*arguments, code=3)
         self.assertIn(PLAIN, parquet('count', PLAIN, '--where', 'nothing = 1', code=3).stderr)
+
+    def test_a_predicate_is_shown_with_the_place_that_is_wrong(self):
+        error = parquet('count', PLAIN, '--where', 'id >= 0 AND x = AND', code=2).stderr
+        self.assertEqual(error.splitlines(), ['frazil: predicate, column 17: expected a value, found AND',
+                                              '  id >= 0 AND x = AND', ' ' * 18 + '^'])
 
     def test_encrypted_files(self):
         files = sorted(DATA.glob('*.parquet.encrypted'))

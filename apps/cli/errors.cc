@@ -1,7 +1,9 @@
 #include "errors.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
+#include <string_view>
 
 #include "frazil/json/value.h"
 
@@ -36,12 +38,27 @@ int exit_code(ErrorKind kind) {
   return 1;
 }
 
+namespace {
+
+// What a message shows below its first line: a predicate, and a mark at the place that is wrong.
+constexpr std::string_view kExcerptStart = "\n  ";
+
+}  // namespace
+
 std::string error_line(const Error& error, bool color) {
   std::string text = color ? "\x1b[31mfrazil:\x1b[0m " : "frazil: ";
-  text += printable(error.message());
+  const std::string& message = error.message();
+  const size_t excerpt = message.find(kExcerptStart);
+  text += printable(message.substr(0, excerpt));
   for (const std::string& context : error.context()) text += "; " + printable(context);
   if (!error.hint().empty()) text += " (" + printable(error.hint()) + ")";
-  return text + "\n";
+  text += "\n";
+  for (size_t line = excerpt; line < message.size();) {
+    const size_t end = std::min(message.find(kExcerptStart, line + 1), message.size());
+    text += "  " + printable(message.substr(line + kExcerptStart.size(), end - line - kExcerptStart.size())) + "\n";
+    line = end;
+  }
+  return text;
 }
 
 std::string error_json(const Error& error) {

@@ -15,7 +15,7 @@ inline constexpr int kExitInterrupted = 130;
 
 int exit_code(ErrorKind kind);
 
-// "frazil: what failed; where; why (what to do)"
+// "frazil: what failed; where; why (what to do)", and below it, two spaces in, what the message shows of a text
 std::string error_line(const Error& error, bool color);
 // {"kind": ..., "message": ..., "hint": ..., "context": [...]}, innermost context first.
 std::string error_json(const Error& error);

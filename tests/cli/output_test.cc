@@ -90,6 +90,9 @@ TEST(Errors, HaveOneLineAndOneObject) {
   error.add_context("reading column 'a'").add_context("reading file:/x").set_hint("write it anew");
   EXPECT_EQ(error_line(error, false),
             "frazil: page\\nis damaged; reading column 'a'; reading file:/x (write it anew)\n");
+  Error excerpt(ErrorKind::kInvalidArgument, "column 3: no value\n  a = \x1b\n    ^");
+  excerpt.add_context("a.parquet");
+  EXPECT_EQ(error_line(excerpt, false), "frazil: column 3: no value; a.parquet\n  a = \\x1b\n    ^\n");
   json::Value object = json::parse(error_json(error));
   EXPECT_EQ(object.at("kind").as_string(), "corrupt");
   EXPECT_EQ(object.at("message").as_string(), "page\nis damaged");

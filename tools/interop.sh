@@ -17,7 +17,13 @@ export FRAZIL=$PWD/build/release/frazil
 run "$python" tests/interop/differential.py
 run "$python" tests/parquet/differential.py build/release/tests/parquet/frazil_parquet_dump
 run "$python" tests/parquet/written.py build/release/tests/parquet/frazil_parquet_{rewrite,dump} --no-corpora
-run "$python" tests/ipc/differential.py build/release/tests/ipc/libfrazil_ipc_library.so
+arrow_rs=()
+if command -v cargo >/dev/null && cargo build --quiet --release --locked --manifest-path tests/ipc/arrow_rs/Cargo.toml --target-dir build/arrow_rs; then
+  arrow_rs=(--arrow-rs build/arrow_rs/release/libipc_arrow_rs.so)
+else
+  echo "interop: Arrow IPC without arrow-rs, which takes cargo and crates.io"
+fi
+run "$python" tests/ipc/differential.py build/release/tests/ipc/libfrazil_ipc_library.so "${arrow_rs[@]}"
 run "$python" tests/parquet/pruning.py build/release/tests/parquet/frazil_parquet_where
 run "$python" tests/predicate/differential.py build/release/tests/predicate/frazil_predicate_rows
 run "$python" tests/interop/file_metrics.py build/release/tests/interop/frazil_file_metrics

@@ -249,7 +249,7 @@ def make_array(rng, kind, length, nullable=True, known=None):
     if t.is_boolean(kind):
         return from_buffers(kind, nulls, [pa.py_buffer(rng.randbytes((length + 7) // 8))])
     if t.is_date64(kind):
-        days = numpy.array([rng.randrange(-10**6, 10**6) * 86_400_000 for _ in range(length)], "<i8")
+        days = numpy.array([rng.randrange(-700_000, 10**6) * 86_400_000 for _ in range(length)], "<i8")
         return from_buffers(kind, nulls, [pa.py_buffer(days)])
     for fixed, width in fixed_types(random.Random(0)):
         if fixed.id == kind.id:
@@ -319,11 +319,15 @@ def same(left, right):
     if t.is_floating(kind):
         return left.is_valid().equals(right.is_valid()) and same(left.drop_null().view(f"uint{kind.bit_width}"),
                                                                  right.drop_null().view(f"uint{kind.bit_width}"))
-    if t.is_struct(kind):
+    # pyarrow 26 aborts where a struct has nulls and a field has no bits for them.
+    if t.is_struct(kind) and not any(t.is_run_end_encoded(field.type) or t.is_union(field.type) for field in kind):
         return left.is_valid().equals(right.is_valid()) and all(map(same, left.flatten(), right.flatten()))
     if any(test(kind) for test in (t.is_list, t.is_large_list, t.is_list_view, t.is_large_list_view)):
         lengths, others = ([len(value) if value.is_valid else None for value in array] for array in (left, right))
-        return lengths == others and same(left.flatten(), right.flatten())
+        try:
+            return lengths == others and same(left.flatten(), right.flatten())
+        except pa.ArrowInvalid:  # it joins lists, but not their dictionaries
+            pass
     return repr(left.to_pylist()) == repr(right.to_pylist())
 
 

@@ -166,7 +166,7 @@ def run(program, seed, folder, totals):
 
 def main():
     program = sys.argv[1]
-    chosen = seeds.chosen(sys.argv[2:], at_least=10, per_second=0.5)
+    chosen = seeds.chosen(sys.argv[2:], at_least=10, per_second=5 / 3)
     print(f"Bloom filters by pyarrow: {HAS_BLOOM}")
     folder = tempfile.mkdtemp(prefix="frazil_pruning_")
     totals = [0] * 5

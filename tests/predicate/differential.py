@@ -2,7 +2,7 @@
 
 Usage: differential.py PREDICATE_ROWS_PROGRAM [SEED ...]
 
-Each seed makes one Parquet file and 60 predicates; without seeds: those of tests/seeds.py. A failure prints its seed and the predicate, and keeps the file.
+Each seed makes one Parquet file and 30 predicates for each oracle; without seeds: those of tests/seeds.py. A failure prints its seed and the predicate, and keeps the file.
 Which oracles can be imported decides who is asked: PyIceberg in this interpreter, DuckDB here or in
 FRAZIL_DUCKDB_PYTHON's.
 
@@ -50,6 +50,7 @@ query = "SELECT file_row_number FROM read_parquet(?, file_row_number = true) WHE
 for text in predicates:
     print(json.dumps([row[0] for row in connection.execute(query.format(text), [path]).fetchall()]))
 """
+PREDICATES = 30  # of a seed, for each oracle
 DAY = datetime.date(2026, 11, 1)
 INTEGERS = [0, 1, -1, 5, 127, 2**31 - 1, -2**31, 2**62]
 FLOATS = [0.0, -0.0, 1.0, 1.5, -2.25, 1e30, -1e30, 0.125]
@@ -187,20 +188,20 @@ def main():
         sys.exit(77)
     folder = tempfile.mkdtemp(prefix="frazil_predicate_")
     matches = 0
-    for seed in seeds.chosen(sys.argv[2:], at_least=15, per_second=0.75):
+    for seed in seeds.chosen(sys.argv[2:], at_least=15, per_second=5 / 3):
         rng = random.Random(seed)
         path = os.path.join(folder, f"{seed}.parquet")
         make_file(rng, path)
         if duckdb is not None:
             names = ["i", "n", "k", "g", "f", "d", "m", "s", "t", "day", "ts", "b"]
-            pairs = [make_predicate(rng, names, names) for _ in range(60)]
+            pairs = [make_predicate(rng, names, names) for _ in range(PREDICATES)]
             ours = ask_frazil(program, path, [pair[0] for pair in pairs])
             matches += sum(len(rows) for rows in ours)
             compare(seed, path, "duckdb", [pair[0] for pair in pairs], ours,
                     ask_duckdb(duckdb, path, [pair[1] for pair in pairs]))
         if parse_filter is not None:
             names = ["i", "n", "k", "g", "s", "t", "day", "ts", "b"]
-            texts = [make_predicate(rng, names, ["i", "t"], in_range=True)[0] for _ in range(60)]
+            texts = [make_predicate(rng, names, ["i", "t"], in_range=True)[0] for _ in range(PREDICATES)]
             ours = ask_frazil(program, path, texts)
             matches += sum(len(rows) for rows in ours)
             compare(seed, path, "pyiceberg", texts, ours, ask_pyiceberg(path, texts))

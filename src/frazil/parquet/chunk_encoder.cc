@@ -104,6 +104,11 @@ class ChunkEncoder::Impl {
         chunk_bounds_(order_),
         writer_(options_, pool) {
     check_options();
+    const auto expect_rows = [&](EncodeBuffer& buffer, size_t width) {
+      buffer.expect(page_rows() < options_.page_bytes / width ? page_rows() * width : options_.page_bytes);
+    };
+    expect_rows(numbers_, sizeof(uint32_t));
+    expect_rows(is_bytes_ ? values_.offsets : values_.fixed, std::max<size_t>(physical_width(leaf.file_type), 4));
     if (options_.bloom_filter && leaf.file_type.physical != PhysicalType::kBoolean) {
       bloom_.emplace(options_.bloom_ndv, options_.bloom_fpp, options_.bloom_bytes_max, pool);
     }

@@ -7,7 +7,9 @@ namespace frazil::parquet {
 
 void EncodeBuffer::grow(size_t count) {
   constexpr size_t kFirstBytes = 256;
-  MutableBuffer larger = pool_->allocate(std::max({kFirstBytes, size_ + count, 2 * size_}));
+  size_t size = std::max({kFirstBytes, size_ + count, 2 * size_});
+  if (size_ + count <= expected_ && size > expected_ / 4) size = expected_;
+  MutableBuffer larger = pool_->allocate(size);
   larger.set_size(larger.capacity());
   if (size_ != 0) std::memcpy(larger.data(), block_.data(), size_);
   block_ = std::move(larger);

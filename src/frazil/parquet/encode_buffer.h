@@ -66,6 +66,9 @@ class EncodeBuffer {
     append_varint(static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63));
   }
 
+  // How large it gets at most, mostly: once a quarter is needed, it has room for all, rather than for some power of two.
+  void expect(size_t most) { expected_ = most; }
+
   // Empty, with its memory.
   void clear() { size_ = 0; }
   // Back to an earlier size.
@@ -85,6 +88,7 @@ class EncodeBuffer {
   MemoryPool* pool_;
   MutableBuffer block_;  // all of its size is writable; size_ is what is used
   size_t size_ = 0;
+  size_t expected_ = 0;  // 0: nothing is known
 };
 
 }  // namespace frazil::parquet

@@ -24,6 +24,7 @@
 #include "frazil/write/metrics_config.h"
 #include "frazil/write/parallel.h"
 #include "frazil/write/partition_files.h"
+#include "frazil/write/row_blocks.h"
 #include "frazil/write/scatter.h"
 #include "frazil/write/sort_rows.h"
 #include "frazil/write/staged_batch.h"
@@ -41,10 +42,9 @@ constexpr size_t kEncodeBytesMin = size_t{256} << 10;
 constexpr size_t kTaskBytes = size_t{2} << 20;
 // Blocks that were used and may be again. The columns of a table have many sizes; each would leave blocks of its own behind.
 constexpr size_t kIdleBytesMax = size_t{24} << 20;
-// What an encoder holds while its row group is open, about: the values of a page and what counts them.
-constexpr size_t kOpenEncoderBytes = size_t{256} << 10;
-// Rows of a partition in one round that make a fair row group, where keeping all groups open would take too much.
-constexpr size_t kGroupBytesEnough = size_t{4} << 20;
+// What is distributed of a column at once, unless pieces of partitions had fewer rows than kPieceRows.
+constexpr size_t kRowBlockBytes = size_t{1} << 20;
+constexpr size_t kPieceRows = 2048;
 // What an encoded chunk of few rows takes of the pool, about.
 constexpr size_t kSmallChunkBytes = size_t{2} << 10;
 // Files begin with this much in memory.
@@ -139,7 +139,7 @@ class DataWriter::Impl {
     try {
       // Never two large batches in one round: each alone fits the 32-bit offsets of its columns, both may not.
       if (!staged_.empty() && staged_bytes_ + staged.bytes > buffer_bytes_ / 2) run_round(false);
-      if (staged.bytes > buffer_bytes_ / 2 && is_better_in_parts(staged)) {
+      if (staged.bytes > buffer_bytes_ / 2 && has_many_chunks(stager_.partition_count())) {
         stage_parts(staged);
       } else {
         stage(std::move(staged));
@@ -200,16 +200,10 @@ class DataWriter::Impl {
 
   void stage(StagedBatch staged) {
     if (stager_.partition_count() > partitions_.size()) partitions_.resize(stager_.partition_count());
-    if (staged.is_runs()) {
-      for (const RowRun& run : staged.runs) partition(run.partition).staged_rows += run.count;
-    } else {
-      std::vector<int64_t> counts(stager_.partition_count(), 0);
-      visit_codes(staged.partitions, [&](const auto* partitions) {
-        for (int64_t i = 0; i < staged.row_count; ++i) ++counts[partitions[i]];
-      });
-      for (uint32_t p = 0; p < counts.size(); ++p) {
-        if (counts[p] != 0) partition(p).staged_rows += counts[p];
-      }
+    std::vector<int64_t> counts(stager_.partition_count(), 0);
+    count_rows(staged, counts);
+    for (uint32_t p = 0; p < counts.size(); ++p) {
+      if (counts[p] != 0) partition(p).staged_rows += counts[p];
     }
     row_count_ += staged.row_count;
     staged_rows_ += staged.row_count;
@@ -222,40 +216,16 @@ class DataWriter::Impl {
     return partition_count * layout_.plan()->leaves().size() > buffer_bytes_ / kSmallChunkBytes;
   }
 
-  // Of a batch in parts the distributed columns are small, and their memory is used again. But each partition should
-  // have rows enough in each part. Runs are not distributed.
-  bool is_better_in_parts(const StagedBatch& staged) const {
-    const size_t partition_count = stager_.partition_count();
-    return has_many_chunks(partition_count) ||
-           (!staged.is_runs() && partition_count * kEncodeBytesMin <= buffer_bytes_ / 2);
-  }
-
-  // A batch that is larger than the buffer, a part after the other.
+  // A batch that is larger than the buffer and has many partitions, a part after the other: as many rows as may wait, so
+  // that row groups are not even smaller.
   void stage_parts(const StagedBatch& whole) {
     const auto part_count = static_cast<int64_t>(whole.bytes / std::max<size_t>(buffer_bytes_ / 2, 1) + 1);
     const int64_t rows = whole.row_count / part_count + 1;
     for (int64_t begin = 0; begin < whole.row_count; begin += rows) {
-      StagedBatch part;
-      part.row_count = std::min(rows, whole.row_count - begin);
-      part.dictionary_ids = whole.dictionary_ids;
-      for (const ArrayPtr& column : whole.columns) {
-        part.columns.push_back(column->slice(begin, part.row_count));
-        part.bytes += row_bytes(*part.columns.back());
-      }
-      for (const RowRun& run : whole.runs) {
-        const int64_t from = std::max(run.begin, begin);
-        const int64_t to = std::min(run.begin + run.count, begin + part.row_count);
-        if (from < to) part.runs.push_back({run.partition, from - begin, to - from});
-      }
-      if (part.runs.empty()) {
-        const auto width = static_cast<size_t>(whole.partitions.width);
-        part.partitions = {whole.partitions.bytes.slice(static_cast<size_t>(begin) * width,
-                                                        static_cast<size_t>(part.row_count) * width),
-                           whole.partitions.width, part.row_count};
-      }
+      StagedBatch part = slice(whole, begin, std::min(rows, whole.row_count - begin));
+      for (const ArrayPtr& column : part.columns) part.bytes += row_bytes(*column);
       stage(std::move(part));
-      // Of many partitions as many rows as may wait, so that their row groups are not even smaller.
-      if (!has_many_chunks(partitions_.size()) || staged_bytes_ > buffer_bytes_ / 2) run_round(false);
+      if (staged_bytes_ > buffer_bytes_ / 2) run_round(false);
     }
   }
 
@@ -345,68 +315,101 @@ class DataWriter::Impl {
     return static_cast<int64_t>(std::min(static_cast<uint64_t>(layout_.plan()->options().row_group_rows), by_bytes));
   }
 
-  void distribute(std::vector<uint32_t>& order, size_t wanted_count, bool is_last) {
-    const std::span<const uint32_t> wanted(order.data(), wanted_count);
-    const std::span<const uint32_t> waiting(order.data() + wanted_count, order.size() - wanted_count);
-    StagedBatch held;
-    held.columns.resize(schema_->fields().size());
-    held.dictionary_ids = shared_dictionaries();
-    for (uint32_t p : waiting) {
-      held.runs.push_back({p, held.row_count, partitions_[p]->staged_rows});
-      held.row_count += partitions_[p]->staged_rows;
-    }
-    const bool is_parallel = staged_rows_ >= kParallelRowsMin;
+  // The staged rows of partitions `wanted` are encoded, those of `waiting` stay.
+  struct Round {
+    std::span<const uint32_t> wanted;
+    std::span<const uint32_t> waiting;
+    std::span<const uint32_t> order;  // both
+    bool is_last = false;
+    bool is_parallel = false;
+    std::vector<RowBlock> blocks;
+    std::vector<StagedBatch> held;  // what stays of each block
+  };
+
+  void distribute(std::span<const uint32_t> order, size_t wanted_count, bool is_last) {
+    Round round{.wanted = order.first(wanted_count),
+                .waiting = order.subspan(wanted_count),
+                .order = order,
+                .is_last = is_last,
+                .is_parallel = staged_rows_ >= kParallelRowsMin,
+                .blocks = {},
+                .held = {}};
     if (is_sorted_) {
-      distribute_sorted(order, wanted, held, is_parallel);
+      distribute_sorted(round);
     } else {
-      const bool is_tight = wanted_count * layout_.plan()->leaves().size() * kOpenEncoderBytes > buffer_bytes_ / 2;
-      for (uint32_t p : wanted) {
-        Partition& partition = *partitions_[p];
-        // Of few rows an open row group would cost more than it holds.
-        const size_t bytes = bytes_of(partition.staged_rows);
-        const bool keep_open = !is_last && (has_open_group(partition) || bytes >= kEncodeBytesMin) &&
-                               !(is_tight && bytes >= kGroupBytesEnough);
-        cut(partition, keep_open);
-        partition.columns_left = layout_.column_count();
-      }
-      const bool is_sliced = held.row_count == 0 && std::all_of(staged_.begin(), staged_.end(),
-                                                                [](const StagedBatch& b) { return b.is_runs(); });
+      cut_segments(round);
+      const bool is_sliced = round.waiting.empty() && std::all_of(staged_.begin(), staged_.end(),
+                                                                  [](const StagedBatch& b) { return b.is_runs(); });
       if (is_sliced) {
-        encode_slices(wanted, is_last, is_parallel);
+        encode_slices(round);
       } else if (has_many_chunks(wanted_count)) {
-        encode_by_partition(order, wanted, is_last, held, is_parallel);
+        encode_by_partition(round);
       } else {
-        encode_scattered(order, wanted, is_last, held, is_parallel);
+        encode_scattered(round);
       }
     }
-    for (uint32_t p : wanted) {
+    for (uint32_t p : round.wanted) {
       partitions_[p]->staged_rows = 0;
       partitions_[p]->segments.clear();
     }
-    staged_.clear();
-    staged_rows_ = held.row_count;
-    staged_bytes_ = 0;
-    if (held.row_count != 0) {
-      for (size_t c = 0; c < held.columns.size(); ++c) {
-        if (held.columns[c] == nullptr) {  // not in files
-          held.columns[c] = make_null_array(spec::to_arrow_type(*schema_->fields()[c].type), held.row_count, pool_);
-        }
-        held.bytes += row_bytes(*held.columns[c]);
+    keep(std::move(round.held));
+  }
+
+  void cut_segments(const Round& round) {
+    // What open pages would take. Past half of the budget those with most end their row groups, until half of that is
+    // free: relieve() would do it too, but later, when all of them are in memory.
+    std::vector<std::pair<size_t, uint32_t>> open;
+    size_t total = 0;
+    for (uint32_t p : round.wanted) {
+      // Of few rows an open row group would cost more than it holds.
+      const Partition& partition = *partitions_[p];
+      const bool keep_open =
+          !round.is_last && (has_open_group(partition) || bytes_of(partition.staged_rows) >= kEncodeBytesMin);
+      open.emplace_back(keep_open ? open_page_bytes(partition) : 0, p);
+      total += open.back().first;
+    }
+    if (total > buffer_bytes_ / 2) {
+      std::vector<std::pair<size_t, uint32_t>*> largest;
+      for (auto& entry : open) largest.push_back(&entry);
+      std::sort(largest.begin(), largest.end(), [](const auto* a, const auto* b) {
+        return a->first != b->first ? a->first > b->first : a->second < b->second;
+      });
+      for (auto* entry : largest) {
+        if (total <= buffer_bytes_ / 4) break;
+        total -= std::exchange(entry->first, 0);
       }
-      staged_bytes_ = held.bytes;
-      staged_.push_back(std::move(held));
+    }
+    for (const auto& [bytes, p] : open) {
+      cut(*partitions_[p], bytes != 0);
+      partitions_[p]->columns_left = layout_.column_count();
     }
   }
 
-  // By column: the dictionary that all staged batches share, 0 if they do not.
-  std::vector<uint64_t> shared_dictionaries() const {
-    std::vector<uint64_t> ids = staged_.front().dictionary_ids;
-    for (const StagedBatch& batch : staged_) {
-      for (size_t c = 0; c < ids.size(); ++c) {
-        if (batch.dictionary_ids[c] != ids[c]) ids[c] = 0;
+  // Of the rows behind the last full page, at least 1.
+  size_t open_page_bytes(const Partition& partition) const {
+    const int64_t before = has_open_group(partition) ? partition.groups.back()->row_count : 0;
+    const int64_t page_rows = std::max<int64_t>(static_cast<int64_t>(layout_.plan()->options().columns.page_rows), 1);
+    const int64_t rows = (before + partition.staged_rows) % page_rows;
+    return std::max(bytes_of(rows), static_cast<size_t>(rows) * layout_.plan()->leaves().size() * sizeof(uint32_t)) + 1;
+  }
+
+  // What stays of a round is staged for the next one.
+  void keep(std::vector<StagedBatch> held) {
+    staged_.clear();
+    staged_rows_ = 0;
+    staged_bytes_ = 0;
+    for (StagedBatch& batch : held) {
+      if (batch.row_count == 0) continue;
+      for (size_t c = 0; c < batch.columns.size(); ++c) {
+        if (batch.columns[c] == nullptr) {  // not in files
+          batch.columns[c] = make_null_array(spec::to_arrow_type(*schema_->fields()[c].type), batch.row_count, pool_);
+        }
+        batch.bytes += row_bytes(*batch.columns[c]);
       }
+      staged_rows_ += batch.row_count;
+      staged_bytes_ += batch.bytes;
+      staged_.push_back(std::move(batch));
     }
-    return ids;
   }
 
   // Tasks of one step, run at once or on the context's threads.
@@ -415,9 +418,9 @@ class DataWriter::Impl {
     Tasks(Context& context, bool is_parallel) {
       if (is_parallel) group_.emplace(context.thread_pool());
     }
-    void run(Task task, TaskPriority priority = TaskPriority::kNormal) {
+    void run(Task task) {
       if (group_) {
-        group_->run(std::move(task), priority);
+        group_->run(std::move(task));
       } else {
         task();
       }
@@ -430,104 +433,144 @@ class DataWriter::Impl {
     std::optional<TaskGroup> group_;
   };
 
-  std::vector<size_t> columns_by_size() const {
-    std::vector<size_t> sizes(layout_.column_count(), 0);
-    std::vector<size_t> places(layout_.column_count());
-    for (size_t i = 0; i < places.size(); ++i) {
-      places[i] = i;
-      for (const StagedBatch& batch : staged_) sizes[i] += row_bytes(*batch.columns[layout_.column(i)]);
-    }
-    std::sort(places.begin(), places.end(),
-              [&](size_t a, size_t b) { return sizes[a] != sizes[b] ? sizes[a] > sizes[b] : a < b; });
-    return places;
-  }
-
-  // The positions that nested columns are gathered by; empty if there are none.
-  Buffer positions_if_nested(const Placement& placement) {
-    for (size_t place = 0; place < layout_.column_count(); ++place) {
-      const size_t column = layout_.column(place);
-      if (is_gathered(*staged_.front().columns[column]->type)) return gather_positions(staged_, placement, pool_);
-    }
-    return {};
-  }
-
-  Placement place(const std::vector<uint32_t>& order, size_t wanted_count) const {
-    std::vector<int64_t> counts(partitions_.size(), 0);
-    for (uint32_t p : order) counts[p] = partitions_[p]->staged_rows;
-    return Placement(order, wanted_count, counts);
-  }
-
-  // A column that is distributed, and the parts of it that threads encode.
-  struct ColumnWork {
+  struct SizedColumn {
     size_t place = 0;
-    ArrayPtr rows;
-    std::vector<std::span<const uint32_t>> parts;  // of the partitions
-    std::atomic<size_t> parts_begun = 0;
-    std::atomic<size_t> parts_done = 0;
+    size_t bytes = 0;
   };
 
-  void encode_scattered(const std::vector<uint32_t>& order, std::span<const uint32_t> wanted, bool is_last,
-                        StagedBatch& held, bool is_parallel) {
-    const Placement placement = place(order, wanted.size());
-    const Buffer positions = positions_if_nested(placement);
-    const std::vector<size_t> places = columns_by_size();
-    // As many lanes as threads take a column each. Threads that have none help with one that is begun, and so does its
-    // lane, which takes the next one only then: few columns are in memory at once.
-    const size_t lanes = is_parallel ? std::min(context_.thread_count(), places.size()) : 1;
+  // The largest first.
+  std::vector<SizedColumn> columns_by_size() const {
+    std::vector<SizedColumn> columns(layout_.column_count());
+    for (size_t i = 0; i < columns.size(); ++i) {
+      columns[i].place = i;
+      for (const StagedBatch& batch : staged_) columns[i].bytes += row_bytes(*batch.columns[layout_.column(i)]);
+    }
+    std::sort(columns.begin(), columns.end(), [](const SizedColumn& a, const SizedColumn& b) {
+      return a.bytes != b.bytes ? a.bytes > b.bytes : a.place < b.place;
+    });
+    return columns;
+  }
+
+  void cut_blocks(Round& round, size_t block_count) {
+    BlockPlan plan{.order = round.order,
+                   .first_count = round.wanted.size(),
+                   .partition_count = partitions_.size(),
+                   .block_count = block_count,
+                   .has_positions = false};
+    for (size_t place = 0; place < layout_.column_count(); ++place) {
+      const size_t column = layout_.column(place);
+      plan.has_positions = plan.has_positions || is_gathered(*staged_.front().columns[column]->type);
+    }
+    round.blocks = write::cut_blocks(staged_, plan, round.is_parallel ? &context_.thread_pool() : nullptr, pool_);
+    for (const RowBlock& block : round.blocks) {
+      StagedBatch& held = round.held.emplace_back();
+      held.columns.resize(schema_->fields().size());
+      held.dictionary_ids = shared_dictionaries(block.batches);
+      for (uint32_t p : round.waiting) {
+        if (block.counts[p] == 0) continue;
+        held.runs.push_back({p, held.row_count, block.counts[p]});
+        held.row_count += block.counts[p];
+      }
+    }
+  }
+
+  // By column: the dictionary that all batches share, 0 if they do not.
+  static std::vector<uint64_t> shared_dictionaries(std::span<const StagedBatch> batches) {
+    std::vector<uint64_t> ids = batches.front().dictionary_ids;
+    for (const StagedBatch& batch : batches) {
+      for (size_t c = 0; c < ids.size(); ++c) {
+        if (batch.dictionary_ids[c] != ids[c]) ids[c] = 0;
+      }
+    }
+    return ids;
+  }
+
+  // A column of a block: rows of wanted partitions, nullptr if there are none. What waits goes to `held`.
+  ArrayPtr distribute_column(Round& round, size_t block_index, size_t column) {
+    const RowBlock& block = round.blocks[block_index];
+    std::array<ArrayPtr, 2> arrays =
+        scatter(block.batches, column, block.placement,
+                {block.positions.as<uint32_t>(), block.positions.size() / sizeof(uint32_t)}, pool_);
+    round.held[block_index].columns[column] = std::move(arrays[1]);
+    return std::move(arrays[0]);
+  }
+
+  // Few partitions: a column after the other, block by block. As many lanes as threads take a column each; few columns
+  // are in memory at once. Threads that have none help with the blocks of one that is begun.
+  void encode_scattered(Round& round) {
+    const std::vector<SizedColumn> columns = columns_by_size();
+    cut_blocks(round, block_count(round, columns.front().bytes));
+    const size_t lanes = round.is_parallel ? std::min(context_.thread_count(), columns.size()) : 1;
     std::atomic<size_t> columns_begun = 0;
-    Tasks tasks(context_, is_parallel);
+    Tasks tasks(context_, round.is_parallel);
     for (size_t lane = 0; lane < lanes; ++lane) {
       tasks.run([&] {
-        for (size_t next = columns_begun++; next < places.size(); next = columns_begun++) {
-          auto work = std::make_shared<ColumnWork>();
-          work->place = places[next];
-          const size_t column = layout_.column(work->place);
-          std::array<ArrayPtr, 2> arrays = scatter(
-              staged_, column, placement, {positions.as<uint32_t>(), positions.size() / sizeof(uint32_t)}, pool_);
-          work->rows = std::move(arrays[0]);
-          held.columns[column] = std::move(arrays[1]);
-          work->parts = parts_of(wanted, placement, row_bytes(*work->rows), is_last);
-          const size_t helpers = is_parallel ? std::min(work->parts.size() - 1, context_.thread_count()) : 0;
-          for (size_t i = 0; i < helpers; ++i) {
-            tasks.run([this, work, &placement, is_last] { encode_parts(*work, placement, is_last); },
-                      TaskPriority::kHigh);
-          }
-          encode_parts(*work, placement, is_last);
+        for (size_t next = columns_begun++; next < columns.size(); next = columns_begun++) {
+          // The last columns, with which the files come, may find other lanes done.
+          const bool is_helped =
+              round.is_parallel && (lanes < context_.thread_count() || next + lanes >= columns.size());
+          encode_column(round, columns[next].place, is_helped);
         }
       });
     }
     tasks.wait();
   }
 
+  // Between blocks a page of each partition is open. Where partitions have fewer rows than that, or where chunks end
+  // now, distributing all rows at once takes less.
+  size_t block_count(const Round& round, size_t column_bytes) const {
+    const size_t rows = static_cast<size_t>(staged_rows_) / round.wanted.size();
+    if (round.is_last || rows < layout_.plan()->options().columns.page_rows) return 1;
+    return std::clamp<size_t>(column_bytes / kRowBlockBytes, 1, std::max<size_t>(rows / kPieceRows, 1));
+  }
+
+  void encode_column(Round& round, size_t place, bool is_helped) {
+    std::vector<int64_t> done(partitions_.size(), 0);  // rows of each partition
+    for (size_t b = 0; b < round.blocks.size(); ++b) {
+      const RowBlock& block = round.blocks[b];
+      const ArrayPtr rows = distribute_column(round, b, layout_.column(place));
+      if (rows == nullptr) continue;
+      const std::vector<std::span<const uint32_t>> parts = parts_of(round, row_bytes(*rows), is_helped);
+      for_each_index(is_helped ? &context_.thread_pool() : nullptr, parts.size(), [&](size_t part) {
+        with_worker([&](Worker& worker) {
+          for (uint32_t p : parts[part]) {
+            const PartitionRows piece{.start = block.placement.start(p), .begin = done[p], .count = block.counts[p]};
+            encode_rows(place, *rows, *partitions_[p], piece, worker);
+            done[p] += piece.count;
+            if (done[p] == partitions_[p]->staged_rows && piece.count != 0) {
+              column_done(*partitions_[p], round.is_last);
+            }
+          }
+        });
+      });
+    }
+  }
+
   // All columns are distributed first, then one partition after the other is encoded and written: chunks of thousands of
   // partitions are never in memory together.
-  void encode_by_partition(const std::vector<uint32_t>& order, std::span<const uint32_t> wanted, bool is_last,
-                           StagedBatch& held, bool is_parallel) {
-    const Placement placement = place(order, wanted.size());
+  void encode_by_partition(Round& round) {
+    cut_blocks(round, 1);
+    const RowBlock& block = round.blocks.front();
     std::vector<ArrayPtr> columns(layout_.column_count());
-    size_t bytes = 0;
-    {
-      const Buffer positions = positions_if_nested(placement);
-      Tasks tasks(context_, is_parallel);
-      for (size_t i = 0; i < layout_.column_count(); ++i) {
-        tasks.run([&, i] {
-          std::array<ArrayPtr, 2> arrays =
-              scatter(staged_, layout_.column(i), placement,
-                      {positions.as<uint32_t>(), positions.size() / sizeof(uint32_t)}, pool_);
-          columns[i] = std::move(arrays[0]);
-          held.columns[layout_.column(i)] = std::move(arrays[1]);
-        });
-      }
-      tasks.wait();
+    Tasks tasks(context_, round.is_parallel);
+    for (size_t i = 0; i < columns.size(); ++i) {
+      tasks.run([&, i] { columns[i] = distribute_column(round, 0, layout_.column(i)); });
     }
+    tasks.wait();
     staged_.clear();
+    round.blocks.front().batches.clear();
+    round.blocks.front().positions = Buffer();
+    size_t bytes = 0;
     for (const ArrayPtr& column : columns) bytes += row_bytes(*column);
-    Tasks tasks(context_, is_parallel);
-    for (const std::span<const uint32_t> part : parts_of(wanted, placement, bytes, is_last)) {
-      tasks.run([this, part, is_last, &columns, &placement] {
+    for (const std::span<const uint32_t> part : parts_of(round, bytes, round.is_parallel)) {
+      tasks.run([this, part, &round, &columns, &block] {
         with_worker([&](Worker& worker) {
           for (uint32_t p : part) {
-            for (size_t i = 0; i < columns.size(); ++i) encode_rows(i, *columns[i], p, placement, is_last, worker);
+            for (size_t i = 0; i < columns.size(); ++i) {
+              encode_rows(i, *columns[i], *partitions_[p],
+                          {.start = block.placement.start(p), .begin = 0, .count = block.counts[p]}, worker);
+              column_done(*partitions_[p], round.is_last);
+            }
           }
         });
       });
@@ -535,79 +578,68 @@ class DataWriter::Impl {
     tasks.wait();
   }
 
-  // Neighbouring partitions together, so that a part is about kTaskBytes of the column. A round that ends files has some
-  // for each thread: with the last column come the files, each some system calls.
-  std::vector<std::span<const uint32_t>> parts_of(std::span<const uint32_t> wanted, const Placement& placement,
-                                                  size_t column_bytes, bool is_last) const {
-    const size_t least = is_last ? 4 * context_.thread_count() : 1;
+  // Neighbouring partitions together, so that a part is about kTaskBytes of the column, and for threads that help some for
+  // each of them. A round that ends files has more: with the last column come the files, each some system calls.
+  std::vector<std::span<const uint32_t>> parts_of(const Round& round, size_t column_bytes, bool is_helped) const {
+    const size_t least = !is_helped ? 1 : context_.thread_count() * (round.is_last ? 4 : 2);
     const size_t part_count = std::max(least, column_bytes / kTaskBytes);
-    const int64_t rows_a_part = placement.first_rows() / static_cast<int64_t>(part_count) + 1;
+    int64_t row_count = 0;
+    for (uint32_t p : round.wanted) row_count += partitions_[p]->staged_rows;
+    const int64_t rows_a_part = row_count / static_cast<int64_t>(part_count) + 1;
     std::vector<std::span<const uint32_t>> parts;
-    for (size_t begin = 0; begin < wanted.size();) {
+    for (size_t begin = 0; begin < round.wanted.size();) {
       size_t end = begin;
-      for (int64_t rows = 0; end < wanted.size() && rows < rows_a_part;)
-        rows += partitions_[wanted[end++]]->staged_rows;
-      parts.push_back(wanted.subspan(begin, end - begin));
+      for (int64_t rows = 0; end < round.wanted.size() && rows < rows_a_part;)
+        rows += partitions_[round.wanted[end++]]->staged_rows;
+      parts.push_back(round.wanted.subspan(begin, end - begin));
       begin = end;
     }
     return parts;
   }
 
-  void encode_parts(ColumnWork& work, const Placement& placement, bool is_last) {
-    for (size_t next = work.parts_begun++; next < work.parts.size(); next = work.parts_begun++) {
-      with_worker([&](Worker& worker) {
-        for (uint32_t p : work.parts[next]) encode_rows(work.place, *work.rows, p, placement, is_last, worker);
-      });
-      // Helpers that come late still hold `work`, but not its memory.
-      if (++work.parts_done == work.parts.size()) work.rows = nullptr;
-    }
-  }
+  // Some of a partition's rows of the round.
+  struct PartitionRows {
+    int64_t start = 0;  // where they lie in an array
+    int64_t begin = 0;  // among all of the partition
+    int64_t count = 0;
+  };
 
-  // The rows of partition `p` of a distributed column.
-  void encode_rows(size_t place, const Array& rows, uint32_t p, const Placement& placement, bool is_last,
-                   Worker& worker) {
-    Array piece = rows;
-    if (piece.null_count != 0) piece.null_count = kUnknownNullCount;
-    for (const Segment& segment : partitions_[p]->segments) {
-      piece.offset = placement.start(p) + segment.begin;
-      piece.length = segment.count;
-      encode_piece(place, piece, segment, worker);
-      end_segment(place, segment, worker);
+  // A piece of a distributed column.
+  void encode_rows(size_t place, const Array& rows, Partition& partition, const PartitionRows& piece, Worker& worker) {
+    Array values = rows;
+    if (values.null_count != 0) values.null_count = kUnknownNullCount;
+    for (const Segment& segment : partition.segments) {
+      const int64_t from = std::max(segment.begin, piece.begin);
+      const int64_t to = std::min(segment.begin + segment.count, piece.begin + piece.count);
+      if (from >= to) continue;
+      values.offset = piece.start + from - piece.begin;
+      values.length = to - from;
+      encode_piece(place, values, segment, worker);
+      if (to == segment.begin + segment.count) end_segment(place, segment, worker);
     }
-    column_done(*partitions_[p], is_last);
   }
 
   // Every batch is runs and nothing waits: pieces are slices of what came.
-  void encode_slices(std::span<const uint32_t> wanted, bool is_last, bool is_parallel) {
+  void encode_slices(const Round& round) {
     std::vector<std::vector<std::pair<const StagedBatch*, RowRun>>> runs(partitions_.size());
     for (const StagedBatch& batch : staged_) {
       for (const RowRun& run : batch.runs) runs[run.partition].emplace_back(&batch, run);
     }
-    Tasks tasks(context_, is_parallel);
-    for (size_t place : columns_by_size()) {
-      for (uint32_t p : wanted) {
-        tasks.run([this, &runs, place, p, is_last] {
+    Tasks tasks(context_, round.is_parallel);
+    for (const SizedColumn& column : columns_by_size()) {
+      for (uint32_t p : round.wanted) {
+        tasks.run([this, &runs, &round, place = column.place, p] {
           with_worker([&](Worker& worker) {
-            auto run = runs[p].begin();
-            int64_t taken = 0;  // of *run
-            for (const Segment& segment : partitions_[p]->segments) {
-              for (int64_t left = segment.count; left > 0;) {
-                const int64_t count = std::min(left, run->second.count - taken);
-                Array piece = *run->first->columns[layout_.column(place)];
-                if (piece.null_count != 0) piece.null_count = kUnknownNullCount;
-                piece.offset += run->second.begin + taken;
-                piece.length = count;
-                encode_piece(place, piece, segment, worker);
-                left -= count;
-                taken += count;
-                if (taken == run->second.count) {
-                  ++run;
-                  taken = 0;
-                }
-              }
-              end_segment(place, segment, worker);
+            int64_t begin = 0;
+            for (const auto& [batch, run] : runs[p]) {
+              encode_rows(place, *batch->columns[layout_.column(place)], *partitions_[p],
+                          {.start = batch->columns[layout_.column(place)]->offset + run.begin,
+                           .begin = begin,
+                           .count = run.count},
+                          worker);
+              begin += run.count;
             }
-            column_done(*partitions_[p], is_last);
+            column_done(*partitions_[p], round.is_last);
           });
         });
       }
@@ -661,22 +693,16 @@ class DataWriter::Impl {
 
   // ---- Sorted files: each partition's rows of the round become files of their own.
 
-  void distribute_sorted(const std::vector<uint32_t>& order, std::span<const uint32_t> wanted, StagedBatch& held,
-                         bool is_parallel) {
-    const Placement placement = place(order, wanted.size());
-    const Buffer positions = positions_if_nested(placement);
+  void distribute_sorted(Round& round) {
+    cut_blocks(round, 1);
+    const Placement& placement = round.blocks.front().placement;
     std::vector<ArrayPtr> columns(schema_->fields().size());
-    Tasks tasks(context_, is_parallel);
+    Tasks tasks(context_, round.is_parallel);
     for (size_t column = 0; column < columns.size(); ++column) {
-      tasks.run([&, column] {
-        std::array<ArrayPtr, 2> arrays =
-            scatter(staged_, column, placement, {positions.as<uint32_t>(), positions.size() / sizeof(uint32_t)}, pool_);
-        columns[column] = std::move(arrays[0]);
-        held.columns[column] = std::move(arrays[1]);
-      });
+      tasks.run([&, column] { columns[column] = distribute_column(round, 0, column); });
     }
     tasks.wait();
-    for (uint32_t p : wanted) {
+    for (uint32_t p : round.wanted) {
       tasks.run([&, p] {
         std::vector<ArrayPtr> rows;
         for (const ArrayPtr& column : columns) {

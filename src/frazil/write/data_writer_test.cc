@@ -238,6 +238,25 @@ RC_GTEST_PROP(DataWriter, WritesEachRowOnceInOrder, (uint64_t seed)) {
   RC_ASSERT(!testing::Test::HasFatalFailure());
 }
 
+// Columns of such batches are distributed block by block, and rows of partitions that have few wait meanwhile.
+TEST(DataWriter, KeepsTheOrderOfRowsAcrossBlocks) {
+  Context context({.memory_budget_bytes = size_t{512} << 20, .threads = 2});
+  MemoryPool pool;
+  Rows rows(11, pool);
+  const spec::TableMetadataPtr table = make_table(
+      {.partitioning = {{3, spec::Transform::identity()}},
+       .properties = {{"write.parquet.page-row-limit", "1000"}, {"write.parquet.row-group-limit", "30000"}}});
+  auto files = std::make_shared<MemoryFileSystem>();
+  DataWriter writer(context, table, files, {.buffer_bytes = size_t{16} << 20});
+  std::vector<RecordBatch> batches;
+  batches.push_back(rows.batch(*table, 1'000, 200));
+  batches.push_back(rows.batch(*table, 250'000, 4));
+  batches.push_back(rows.batch(*table, 500, 200, true));
+  batches.push_back(rows.batch(*table, 200'000, 5));
+  for (const RecordBatch& batch : batches) writer.write(batch);
+  expect_same_rows(batches, writer.finish(), *table, *files, pool);
+}
+
 TEST(DataWriter, RefusesABadBatchAndGoesOn) {
   Context context;
   MemoryPool pool;

@@ -27,6 +27,7 @@ class Placement {
   // `order`: every partition that has rows in `batches`, those of the first array in front, `first_count` of them.
   // `row_counts`: by partition number.
   Placement(std::span<const uint32_t> order, size_t first_count, std::span<const int64_t> row_counts);
+  Placement() = default;  // of nothing
 
   // The first row of a partition, counted over both arrays.
   int64_t start(uint32_t partition) const { return starts_[partition]; }

@@ -1,5 +1,7 @@
 #include "frazil/write/staged_batch.h"
 
+#include <algorithm>
+
 #include "frazil/base/bits.h"
 #include "frazil/columnar/layout.h"
 
@@ -74,6 +76,37 @@ std::vector<RowRun> find_runs(const Code* codes, int64_t count) {
 }
 
 }  // namespace
+
+StagedBatch slice(const StagedBatch& batch, int64_t begin, int64_t count) {
+  StagedBatch part;
+  part.row_count = count;
+  part.dictionary_ids = batch.dictionary_ids;
+  part.columns.reserve(batch.columns.size());
+  for (const ArrayPtr& column : batch.columns) part.columns.push_back(column->slice(begin, count));
+  if (!batch.is_runs()) {
+    const auto width = static_cast<size_t>(batch.partitions.width);
+    part.partitions = {
+        batch.partitions.bytes.slice(static_cast<size_t>(begin) * width, static_cast<size_t>(count) * width),
+        batch.partitions.width, count};
+    return part;
+  }
+  for (const RowRun& run : batch.runs) {
+    const int64_t from = std::max(run.begin, begin);
+    const int64_t to = std::min(run.begin + run.count, begin + count);
+    if (from < to) part.runs.push_back({run.partition, from - begin, to - from});
+  }
+  return part;
+}
+
+void count_rows(const StagedBatch& batch, std::span<int64_t> counts) {
+  if (batch.is_runs()) {
+    for (const RowRun& run : batch.runs) counts[run.partition] += run.count;
+    return;
+  }
+  visit_codes(batch.partitions, [&](const auto* partitions) {
+    for (int64_t i = 0; i < batch.row_count; ++i) ++counts[partitions[i]];
+  });
+}
 
 size_t row_bytes(const Array& array) {
   const size_t validity = array.has_validity() ? bytes_for_bits(static_cast<size_t>(array.length)) : 0;

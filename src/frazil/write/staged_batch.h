@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "frazil/columnar/array.h"
@@ -30,6 +31,11 @@ struct StagedBatch {
 
   bool is_runs() const { return !runs.empty(); }
 };
+
+// Rows [begin, begin + count), without `bytes`. O(columns), and of runs O(their number).
+StagedBatch slice(const StagedBatch& batch, int64_t begin, int64_t count);
+// Adds the rows of each partition to `counts`, which has a place for each.
+void count_rows(const StagedBatch& batch, std::span<int64_t> counts);
 
 // Bytes that the values of [offset, offset + length) take in buffers of their own, children included.
 size_t row_bytes(const Array& array);

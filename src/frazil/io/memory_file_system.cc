@@ -58,6 +58,11 @@ class MemoryInputFile final : public InputFile {
 
 }  // namespace
 
+std::shared_ptr<InputFile> make_input_file(std::string path, Buffer content) {
+  const uint64_t size = content.size();
+  return std::make_shared<MemoryInputFile>(std::move(path), std::move(content), size);
+}
+
 class MemoryFileSystem::Output final : public OutputFile {
  public:
   Output(MemoryFileSystem& files, std::string path) : files_(&files), path_(std::move(path)) {}

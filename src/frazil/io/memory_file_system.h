@@ -2,11 +2,16 @@
 #pragma once
 
 #include <map>
+#include <memory>
+#include <string>
 
 #include "frazil/base/mutex.h"
 #include "frazil/io/file_system.h"
 
 namespace frazil {
+
+// An open file whose bytes somebody has read already.
+std::shared_ptr<InputFile> make_input_file(std::string path, Buffer content);
 
 // Any location is understood; the forms of one local path are one file. Folders are the prefixes of the files in them:
 // they come and go with their files. Thread-safe. A file that is replaced or removed stays whole for those who have it

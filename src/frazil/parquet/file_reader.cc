@@ -83,7 +83,11 @@ FileReader::Impl::Impl(std::shared_ptr<const InputFile> file, FileReaderOptions 
     metadata_ =
         options_.cache != nullptr ? options_.cache->read(*file_, options_.file_version) : read_metadata(*file_, pool_);
   }
-  decompressor_ = std::make_unique<Decompressor>(pool_);
+  decompressor_ = options_.decompressor;
+  if (decompressor_ == nullptr) {
+    own_decompressor_ = std::make_unique<Decompressor>(pool_);
+    decompressor_ = own_decompressor_.get();
+  }
   check_row_groups();
   choose_columns();
   choose_predicate();
@@ -182,7 +186,7 @@ void FileReader::Impl::choose_predicate() {
   }
   is_filtering_ = true;
   pruner_.emplace(*file_, *metadata_, predicate_->predicate,
-                  requested_predicate_leaves(metadata_->schema(), *predicate_), options_.pruning, decompressor_.get(),
+                  requested_predicate_leaves(metadata_->schema(), *predicate_), options_.pruning, decompressor_,
                   pool_);
   for (size_t i = 0; i < projection_.size(); ++i) {
     const ColumnRequest& wanted = projection_[i];
@@ -261,7 +265,7 @@ ReadOptions FileReader::Impl::read_options(std::vector<ColumnRequest> requests) 
   read.verify_checksums = options_.verify_checksums;
   read.validate_utf8 = options_.validate_utf8;
   read.window_bytes = options_.window_bytes;
-  read.decompressor = decompressor_.get();
+  read.decompressor = decompressor_;
   return read;
 }
 

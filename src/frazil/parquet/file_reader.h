@@ -39,6 +39,10 @@
 #include "frazil/predicate/bind.h"
 #include "frazil/predicate/predicate.h"
 
+namespace frazil {
+class Decompressor;
+}
+
 namespace frazil::parquet {
 
 // Which columns of text, binary and fixed-size binary are given out as dictionary<int32, ...>: of those whose pages are
@@ -81,6 +85,8 @@ struct FileReaderOptions {
   std::shared_ptr<const FileMetadata> metadata = nullptr;
   MetadataCache* cache = nullptr;
   std::string file_version = {};
+  // Used by this reader's thread alone while a call runs, outlives the reader; nullptr: the reader makes its own.
+  Decompressor* decompressor = nullptr;
 };
 
 struct FileReaderCounters {

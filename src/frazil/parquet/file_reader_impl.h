@@ -115,7 +115,8 @@ class FileReader::Impl {
   MemoryPool& pool_;
   RangeHook hook_;
   std::shared_ptr<const FileMetadata> metadata_;
-  std::unique_ptr<Decompressor> decompressor_;
+  std::unique_ptr<Decompressor> own_decompressor_;  // unless one was lent
+  Decompressor* decompressor_ = nullptr;
   size_t group_end_ = 0;
 
   std::vector<ColumnRequest> projection_;

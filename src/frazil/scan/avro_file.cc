@@ -147,6 +147,17 @@ avro::NodePtr variant_type(const std::string& name) {
                              {.name = "value", .aliases = {}, .field_id = {}, .type = bytes, .default_value = {}}});
 }
 
+// Where its blocks begin is not known before they are read: one part.
+class AvroFile final : public FormatFile {
+ public:
+  explicit AvroFile(std::unique_ptr<FormatReader> reader) : reader_(std::move(reader)) {}
+  size_t part_count() const override { return 1; }
+  std::unique_ptr<FormatReader> open_part(size_t, Decompressor&, MemoryPool&) override { return std::move(reader_); }
+
+ private:
+  std::unique_ptr<FormatReader> reader_;
+};
+
 // Of the records that are the entries of a map: the field "key", else the first.
 size_t key_index(const avro::Node& entry) {
   return entry.fields.size() == 2 && entry.fields[1].name == "key" ? 1 : 0;
@@ -261,8 +272,8 @@ bool has_any_id(const avro::Node& node) {
 
 }  // namespace
 
-std::unique_ptr<FormatReader> open_avro(const ReadSetup& setup, const Task& task, const FileContext& context,
-                                        MemoryPool& pool, std::vector<ColumnSource>& sources) {
+std::unique_ptr<FormatFile> open_avro(const ReadSetup& setup, const Task& task, const FileContext& context,
+                                      MemoryPool& pool, std::vector<ColumnSource>& sources) {
   auto file = setup.files->open_input(task.path);
   const auto file_bytes = static_cast<size_t>(file->size());
   auto container = std::make_unique<avro::ContainerReader>(
@@ -293,7 +304,8 @@ std::unique_ptr<FormatReader> open_avro(const ReadSetup& setup, const Task& task
   options.batch_rows = static_cast<size_t>(setup.batch_rows);
   options.batch_bytes = setup.batch_bytes_max / 2;
   auto stream = avro::open_stream(std::move(container), std::move(program), pool, options);
-  return std::make_unique<AvroReader>(std::move(stream), std::move(filter), file_bytes, setup.batch_bytes_max, pool);
+  return std::make_unique<AvroFile>(
+      std::make_unique<AvroReader>(std::move(stream), std::move(filter), file_bytes, setup.batch_bytes_max, pool));
 }
 
 }  // namespace frazil::scan

@@ -11,8 +11,8 @@ namespace frazil::scan {
 
 namespace {
 
-std::unique_ptr<FormatReader> open_reader(const ReadSetup& setup, const Task& task, MemoryPool& pool,
-                                          std::vector<ColumnSource>& sources) {
+std::unique_ptr<FormatFile> open_file(const ReadSetup& setup, const Task& task, MemoryPool& pool,
+                                      std::vector<ColumnSource>& sources) {
   const auto* spec = setup.metadata->find_spec(task.spec_id);
   if (spec == nullptr) {
     throw_corrupt(CorruptError::kNoOffset, "the file's partition spec {} is not in the table's metadata", task.spec_id);
@@ -27,36 +27,46 @@ std::unique_ptr<FormatReader> open_reader(const ReadSetup& setup, const Task& ta
 }
 
 template <typename Function>
-auto with_context(const Task& task, Function&& function) {
+auto with_context(const std::string& path, Function&& function) {
   try {
     return function();
   } catch (Error& error) {
-    error.add_context("reading " + task.path);
+    error.add_context("reading " + path);
     throw;
   }
 }
 
 }  // namespace
 
-DataFileReader::DataFileReader(const ReadSetup& setup, const Task& task, MemoryPool& pool)
-    : task_(&task), constant_rows_(std::clamp<int64_t>(task.record_count, 1, setup.batch_rows)) {
-  with_context(task, [&] {
-    std::vector<ColumnSource> sources;
-    reader_ = open_reader(setup, task, pool, sources);
-    assembler_.emplace(std::move(sources), setup.arrow_schema);
-  });
+DataFile::DataFile(const ReadSetup& setup, const Task& task, MemoryPool& pool)
+    : path_(task.path),
+      constant_rows_(std::clamp<int64_t>(task.record_count, 1, setup.batch_rows)),
+      schema_(setup.arrow_schema) {
+  with_context(path_, [&] { file_ = open_file(setup, task, pool, sources_); });
 }
+
+DataFile::~DataFile() = default;
+
+size_t DataFile::part_count() const {
+  return file_->part_count();
+}
+
+DataFileReader::DataFileReader(std::shared_ptr<DataFile> file, size_t part, Decompressor& decompressor,
+                               MemoryPool& pool)
+    : file_(std::move(file)),
+      reader_(with_context(file_->path_, [&] { return file_->file_->open_part(part, decompressor, pool); })),
+      assembler_(file_->sources_, file_->schema_) {}
 
 DataFileReader::~DataFileReader() = default;
 
 parquet::BatchReader::MemoryNeeds DataFileReader::memory_needs(bool exact) const {
-  auto needs = with_context(*task_, [&] { return reader_->memory_needs(exact); });
-  needs.working_bytes += assembler_->constant_bytes(constant_rows_);
+  auto needs = with_context(path(), [&] { return reader_->memory_needs(exact); });
+  needs.working_bytes += assembler_.constant_bytes(file_->constant_rows_);
   return needs;
 }
 
 size_t DataFileReader::bytes_in_use() const {
-  return reader_->bytes_in_use() + assembler_->bytes_in_use() + (decoded_ ? decoded_->buffer_bytes() : 0);
+  return reader_->bytes_in_use() + assembler_.bytes_in_use() + (decoded_ ? decoded_->buffer_bytes() : 0);
 }
 
 size_t DataFileReader::spared_bytes() const {
@@ -68,10 +78,10 @@ void DataFileReader::use_lanes(const parquet::Lanes& lanes) {
 }
 
 DataFileReader::Step DataFileReader::step(Reservation& reservation, std::optional<RecordBatch>& out) {
-  return with_context(*task_, [&] {
+  return with_context(path(), [&] {
     // Ahead of the first batch: what can be promised then is not in the way of one that is decoded.
     if (!has_constants_) {
-      const auto make = [&](MemoryPool& pool) { assembler_->make_constants(constant_rows_, pool); };
+      const auto make = [&](MemoryPool& pool) { assembler_.make_constants(file_->constant_rows_, pool); };
       if (!draw(reservation, make)) return Step::kNeedMemory;
       has_constants_ = true;
     }
@@ -80,7 +90,7 @@ DataFileReader::Step DataFileReader::step(Reservation& reservation, std::optiona
       if (result == Step::kNeedMemory) needed_bytes_ = reader_->needed_bytes();
       if (result != Step::kBatch) return result;
     }
-    const auto assemble = [&](MemoryPool& pool) { out.emplace(assembler_->assemble(*decoded_, pool)); };
+    const auto assemble = [&](MemoryPool& pool) { out.emplace(assembler_.assemble(*decoded_, pool)); };
     if (!draw(reservation, assemble)) return Step::kNeedMemory;
     decoded_.reset();
     return Step::kBatch;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "frazil/columnar/array.h"
@@ -12,7 +13,12 @@
 #include "frazil/parquet/batch_reader.h"
 #include "frazil/scan/assemble.h"
 #include "frazil/scan/filter.h"
+#include "frazil/scan/resolve.h"
 #include "frazil/scan/scan.h"
+
+namespace frazil {
+class Decompressor;
+}
 
 namespace frazil::scan {
 
@@ -33,16 +39,40 @@ struct ReadSetup {
   bool validate_utf8 = false;
 };
 
+class FormatFile;
 class FormatReader;
 
-// One thread at a time. Errors name the file.
-class DataFileReader {
+// An open data file. Its parts, one or more, are in their order all of its rows, and do not depend on the threads. Their
+// readers keep it open. Errors name the file.
+class DataFile {
  public:
   // Opens the file, reads its footer and resolves the columns. Memory for the footer comes from the pool at large:
   // throws MemoryLimitError if it does not fit now.
-  DataFileReader(const ReadSetup& setup, const Task& task, MemoryPool& pool);
+  DataFile(const ReadSetup& setup, const Task& task, MemoryPool& pool);
+  ~DataFile();
+
+  const std::string& path() const { return path_; }
+  size_t part_count() const;
+
+ private:
+  friend class DataFileReader;
+
+  const std::string path_;
+  const int64_t constant_rows_;  // as many rows as a batch of this file may have
+  const SchemaPtr schema_;
+  std::vector<ColumnSource> sources_;
+  std::unique_ptr<FormatFile> file_;
+};
+
+// Reads a part of a file. One thread at a time; readers of several parts at the same time. Errors name the file.
+class DataFileReader {
+ public:
+  // One thread at a time for all readers of a file, once for each part, and again if it threw. The decompressor is this
+  // reader's while it lives.
+  DataFileReader(std::shared_ptr<DataFile> file, size_t part, Decompressor& decompressor, MemoryPool& pool);
   ~DataFileReader();
 
+  const std::string& path() const { return file_->path(); }
   // Bytes beside the batches and of one batch, upper bounds; see parquet::BatchReader.
   parquet::BatchReader::MemoryNeeds memory_needs(bool exact) const;
   // Bytes of the pool that the reader holds between steps; batches that it gave out are their holders'.
@@ -62,10 +92,9 @@ class DataFileReader {
   template <typename Work>
   bool draw(Reservation& reservation, Work&& work);
 
-  const Task* task_;
-  std::unique_ptr<FormatReader> reader_;
-  std::optional<Assembler> assembler_;
-  int64_t constant_rows_;  // as many rows as a batch of this file may have
+  const std::shared_ptr<DataFile> file_;
+  const std::unique_ptr<FormatReader> reader_;
+  Assembler assembler_;
   bool has_constants_ = false;
   std::optional<RecordBatch> decoded_;  // and not assembled
   size_t needed_bytes_ = 0;

@@ -1,5 +1,6 @@
 #include "frazil/scan/data_file.h"
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "frazil/base/error.h"
+#include "frazil/codec/codec.h"
 #include "frazil/columnar/pretty.h"
 #include "frazil/io/memory_file_system.h"
 #include "frazil/predicate/parse.h"
@@ -132,7 +134,10 @@ struct AvroRead {
     setup.files = &files;
     setup.batch_rows = 2;
     setup.batch_bytes_max = 1 << 20;
-    DataFileReader reader(setup, task, pool);
+    const auto file = std::make_shared<DataFile>(setup, task, pool);
+    EXPECT_EQ(file->part_count(), 1u);
+    Decompressor decompressor(pool);
+    DataFileReader reader(file, 0, decompressor, pool);
     std::vector<std::string> rows;
     for (;;) {
       Reservation reservation = pool.reserve(reader.memory_needs(false).total());

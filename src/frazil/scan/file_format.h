@@ -15,8 +15,8 @@
 
 namespace frazil::scan {
 
-// One thread at a time. Gives what `sources` takes from the file, at the places that they say, of the rows that the
-// scan's filter wants.
+// One thread at a time. Gives what `sources` takes from a part of the file, at the places that they say, of the rows that
+// the scan's filter wants.
 class FormatReader {
  public:
   using MemoryNeeds = parquet::BatchReader::MemoryNeeds;
@@ -32,10 +32,19 @@ class FormatReader {
   virtual Step step(Reservation& reservation, std::optional<RecordBatch>& out) = 0;
 };
 
-// Open the file, resolve the scan's columns into `sources`, and prepare to read them.
-std::unique_ptr<FormatReader> open_parquet(const ReadSetup& setup, const Task& task, const FileContext& context,
-                                           MemoryPool& pool, std::vector<ColumnSource>& sources);
-std::unique_ptr<FormatReader> open_avro(const ReadSetup& setup, const Task& task, const FileContext& context,
-                                        MemoryPool& pool, std::vector<ColumnSource>& sources);
+// An open file. Its parts are runs of its rows, which readers of their own can read at the same time.
+class FormatFile {
+ public:
+  virtual ~FormatFile() = default;
+  virtual size_t part_count() const = 0;
+  // Once a part; again if it threw. One thread at a time, whichever reads.
+  virtual std::unique_ptr<FormatReader> open_part(size_t part, Decompressor& decompressor, MemoryPool& pool) = 0;
+};
+
+// Open the file and resolve the scan's columns into `sources`.
+std::unique_ptr<FormatFile> open_parquet(const ReadSetup& setup, const Task& task, const FileContext& context,
+                                         MemoryPool& pool, std::vector<ColumnSource>& sources);
+std::unique_ptr<FormatFile> open_avro(const ReadSetup& setup, const Task& task, const FileContext& context,
+                                      MemoryPool& pool, std::vector<ColumnSource>& sources);
 
 }  // namespace frazil::scan

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "frazil/base/error.h"
+#include "frazil/io/memory_file_system.h"
 #include "frazil/parquet/column_request.h"
 #include "frazil/parquet/file_reader.h"
 #include "frazil/parquet/metadata.h"
@@ -36,6 +37,74 @@ class ParquetReader final : public FormatReader {
  private:
   parquet::FileReader reader_;
 };
+
+// Their footer's read has all of them.
+constexpr uint64_t kWholeFileBytesMax = uint64_t{64} << 10;
+
+// What a reader of its own, about 20 us, is worth.
+constexpr int64_t kPartBytesMin = int64_t{256} << 10;
+constexpr int64_t kPartRowsMin = int64_t{1} << 19;
+
+struct RowGroupRun {
+  int first = 0;
+  int count = 0;
+};
+
+// Runs of row groups with at least so many bytes of the columns that are read, or so many rows; the last may have less.
+std::vector<RowGroupRun> split(const parquet::FileMetadata& footer, const parquet::FileReaderOptions& options) {
+  const auto groups = footer.row_groups();
+  if (groups.size() < 2) return {{.first = 0, .count = static_cast<int>(groups.size())}};
+  std::vector<size_t> leaves = parquet::requested_leaves(footer.schema(), options.columns);
+  if (options.bound_predicate) {
+    for (size_t leaf : parquet::requested_leaves(footer.schema(), options.bound_predicate->requests)) {
+      if (std::find(leaves.begin(), leaves.end(), leaf) == leaves.end()) leaves.push_back(leaf);
+    }
+  }
+  std::vector<RowGroupRun> runs;
+  int64_t bytes = kPartBytesMin;
+  int64_t rows = 0;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    if (bytes >= kPartBytesMin || rows >= kPartRowsMin) {
+      runs.push_back({.first = static_cast<int>(i), .count = 0});
+      bytes = 0;
+      rows = 0;
+    }
+    ++runs.back().count;
+    rows += std::min(groups[i].row_count, kPartRowsMin);
+    for (size_t leaf : leaves)
+      bytes += std::clamp<int64_t>(groups[i].columns[leaf].total_compressed_size, 0, kPartBytesMin);
+  }
+  return runs;
+}
+
+class ParquetFile final : public FormatFile {
+ public:
+  ParquetFile(std::shared_ptr<const InputFile> file, parquet::FileReaderOptions options)
+      : file_(std::move(file)), options_(std::move(options)), parts_(split(*options_.metadata, options_)) {}
+  size_t part_count() const override { return parts_.size(); }
+  std::unique_ptr<FormatReader> open_part(size_t part, Decompressor& decompressor, MemoryPool& pool) override {
+    parquet::FileReaderOptions options = options_;
+    options.first_row_group = parts_[part].first;
+    options.row_group_count = parts_[part].count;
+    options.decompressor = &decompressor;
+    return std::make_unique<ParquetReader>(parquet::FileReader(file_, std::move(options), pool));
+  }
+
+ private:
+  const std::shared_ptr<const InputFile> file_;
+  const parquet::FileReaderOptions options_;
+  const std::vector<RowGroupRun> parts_;
+};
+
+// With the bytes of a small file, so that they are asked for once.
+std::shared_ptr<const InputFile> open_file(FileSystem& files, const std::string& path, MemoryPool& pool) {
+  auto file = files.open_input(path);
+  if (file->size() > kWholeFileBytesMax) return file;
+  MutableBuffer content = pool.allocate(file->size());
+  content.set_size(file->size());
+  file->read_at(0, content.span());
+  return make_input_file(file->path(), std::move(content).freeze());
+}
 
 std::shared_ptr<const parquet::FileMetadata> read_footer(const InputFile& file, const Task& task, MemoryPool& pool) {
   try {
@@ -167,11 +236,11 @@ std::optional<parquet::PredicateColumns> request_filter(const Filter& filter, co
 
 }  // namespace
 
-std::unique_ptr<FormatReader> open_parquet(const ReadSetup& setup, const Task& task, const FileContext& context,
-                                           MemoryPool& pool, std::vector<ColumnSource>& sources) {
+std::unique_ptr<FormatFile> open_parquet(const ReadSetup& setup, const Task& task, const FileContext& context,
+                                         MemoryPool& pool, std::vector<ColumnSource>& sources) {
   // The size in the manifest is not passed on: local files know their own for free, and tables that were rewritten by
   // other tools have wrong ones.
-  auto file = setup.files->open_input(task.path);
+  auto file = open_file(*setup.files, task.path, pool);
   auto footer = read_footer(*file, task, pool);
   WholeColumns whole(footer->schema());
   parquet::FileReaderOptions options;
@@ -198,7 +267,7 @@ std::unique_ptr<FormatReader> open_parquet(const ReadSetup& setup, const Task& t
         .use_statistics = false, .use_page_index = false, .use_bloom_filters = false, .use_dictionaries = false};
   }
   options.metadata = std::move(footer);
-  return std::make_unique<ParquetReader>(parquet::FileReader(std::move(file), std::move(options), pool));
+  return std::make_unique<ParquetFile>(std::move(file), std::move(options));
 }
 
 }  // namespace frazil::scan

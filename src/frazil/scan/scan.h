@@ -1,4 +1,5 @@
-// A scan: what to read of a table, planned into tasks (one a data file) and executed as a stream of batches.
+// A scan: what to read of a table, planned into tasks (one a data file) and executed as a stream of batches. Threads work
+// on parts of files, which are row groups, and on columns of one part where there are fewer parts than threads.
 //
 //   auto stream = open(context, source, options);
 //   while (auto batch = stream->next()) consume(*batch);
@@ -91,6 +92,7 @@ struct StreamStats {
   int64_t rows = 0;
   int64_t batches = 0;
   uint64_t files = 0;        // opened
+  uint64_t parts = 0;        // of them, that were read on their own
   uint64_t split_steps = 0;  // batches whose columns several threads could decode
   MemoryPoolStats pool;
 };

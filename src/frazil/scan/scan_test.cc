@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,6 +30,9 @@ const std::string kTables = std::string(FRAZIL_TEST_CORPORA) + "/iceberg-tables/
 const char* const kManyFiles = "impala/hadoop_catalog/hadoop_catalog_test/functional_parquet/hadoop_catalog_test";
 const char* const kPartitioned = "dremio/v2/orders";
 const char* const kLineitem = "duckdb/iceberg/lineitem_iceberg_gz";
+// One file of 200 row groups of 100 rows; its second snapshot has deletes.
+const char* const kRowGroups = "impala/hadoop_catalog/ice/iceberg_lineitem_multiblock";
+constexpr int64_t kRowGroupsSnapshot = 7963820769190930835;
 const char* const kDeletes = "dremio/table_with_delete";
 
 // A table of the corpora with a context of its own.
@@ -120,6 +124,48 @@ TEST(Scan, FilesThatAreAsManyAsThreadsAreSplitForTheFirstBatchAlone) {
   ASSERT_TRUE(stream->next());
   EXPECT_EQ(stream->stats().split_steps, 1u);
   stream->close();
+}
+
+TEST(Scan, RowGroupsAreReadSideBySideIntoTheSameBatches) {
+  Fixture fixture(kRowGroups);
+  Options options{.snapshot = spec::SnapshotById{kRowGroupsSnapshot}};
+  for (const char* where : {"TRUE", "l_quantity < 25 AND l_comment LIKE 'c%'", "l_orderkey > 18000"}) {
+    options.where = predicate::parse(where);
+    for (size_t budget : {4 * kMiB, 64 * kMiB}) {
+      options.memory_budget_bytes = budget;
+      std::vector<std::vector<std::string>> expected;
+      for (size_t threads : {1, 2, 4}) {
+        options.threads = threads;
+        auto stream = fixture.open(options);
+        std::vector<std::vector<std::string>> batches;
+        while (auto batch = stream->next()) {
+          validate_full(*batch);
+          batches.emplace_back();
+          for (int64_t i = 0; i < batch->row_count(); ++i) append_row_json(batches.back().emplace_back(), *batch, i);
+        }
+        if (threads == 1) expected = batches;
+        EXPECT_EQ(batches, expected) << where << ", " << threads << " threads";
+        EXPECT_EQ(stream->stats().files, 1u);
+        EXPECT_GE(stream->stats().parts, 2u) << "the file has 1.3 MB";
+        EXPECT_LE(stream->stats().pool.held_peak_bytes, budget);
+      }
+    }
+  }
+}
+
+TEST(Scan, OtherThreadsReadTheRowGroupsBehindTheFirst) {
+  Fixture fixture(kRowGroups);
+  auto stream = fixture.open({.snapshot = spec::SnapshotById{kRowGroupsSnapshot}, .threads = 2});
+  ASSERT_TRUE(stream->next());
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (stream->stats().parts < 2 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(stream->stats().parts, 2u) << "nobody asked for more than the first batch";
+  EXPECT_EQ(stream->stats().batches, 1);
+  EXPECT_EQ(fixture.files.counters().files_opened.load(), 3u) << "list, manifest, data file";
+  stream->close();
+  EXPECT_EQ(fixture.files.counters().files_open.load(), 0u);
 }
 
 TEST(Scan, SplitFilesCanBeClosedEarly) {

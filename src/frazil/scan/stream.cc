@@ -1,10 +1,10 @@
 // The engine of a scan: decides which file is decoded when, and with whose memory.
 //
-// A unit is one data file. Manifests are read, in order, only when a thread finds no unit to open: the first batch waits
-// for one of them, and a unit's task is gone with the unit. Units are opened strictly in order, and an open unit becomes *admitted* when the pool has
-// promised it all its working memory, an upper bound; from then on it can always go on as far as its own state is
-// concerned. Each batch takes a further promise before it is decoded, which the batch itself then uses up and gives
-// back when the consumer drops it.
+// A unit is a part of a data file: some of its row groups. Manifests are read, in order, only when a thread finds no unit
+// to open: the first batch waits for one of them, and a file's task is gone when the file is open. Units are opened
+// strictly in order, and an open unit becomes *admitted* when the pool has promised it all its working memory, an upper
+// bound; from then on it can always go on as far as its own state is concerned. Each batch takes a further promise before
+// it is decoded, which the batch itself then uses up and gives back when the consumer drops it.
 //
 // Why this never deadlocks: the head (the first unit that is not finished) may use everything that is free, and the
 // *standby* reservation, room for one batch and for a row that is longer than a batch should be, is kept for it; a unit
@@ -12,9 +12,9 @@
 // consumer holds what would give it back: then next() throws MemoryLimitError. A unit that does not fit beside others
 // waits until it is the head and runs alone with the whole budget.
 //
-// Where units are fewer than threads, their columns are split: a step gets *lanes*, threads that work on other columns at
-// the same time, if there is memory for them. The first batch of all is what the consumer waits for: every thread is a
-// lane of the head then, and no other unit is stepped.
+// Where units are fewer than threads, or have no memory to go on, columns are split: a step gets *lanes*, threads that
+// work on other columns at the same time, if there is memory for them. The first batch of all is what the consumer waits
+// for: every thread is a lane of the head then, and no other unit is stepped.
 #include <algorithm>
 #include <chrono>
 #include <deque>
@@ -25,6 +25,7 @@
 
 #include "frazil/base/error.h"
 #include "frazil/base/mutex.h"
+#include "frazil/codec/codec.h"
 #include "frazil/parquet/lanes.h"
 #include "frazil/runtime/context.h"
 #include "frazil/runtime/task_group.h"
@@ -41,9 +42,17 @@ namespace {
 constexpr auto kReleasePatience = std::chrono::seconds(2);
 constexpr auto kReleasePollInterval = std::chrono::milliseconds(2);
 
-struct Unit {
+// A data file that is due, or the error that is due instead: its manifest could not be read.
+struct Due {
   Task task;
-  size_t task_bytes = 0;  // charged for it
+  size_t bytes = 0;  // charged for it
+  std::exception_ptr error;
+};
+
+struct Unit {
+  std::optional<Due> due;          // until the file is open
+  std::shared_ptr<DataFile> file;  // its own reader's, or what is to be opened of a file that is open
+  size_t part = 0;
   enum class State : uint8_t {
     kPending,   // not opened
     kOpened,    // footer read, no memory promised yet
@@ -51,8 +60,10 @@ struct Unit {
     kFinished,  // decoded to its end, or failed; its batches may still wait in `ready`
   };
   State state = State::kPending;
-  bool busy = false;   // a thread works on it
-  bool alone = false;  // admitted without a promise for all its needs: nobody else is
+  bool busy = false;                           // a thread works on it
+  bool alone = false;                          // admitted without a promise for all its needs: nobody else is
+  bool waits = false;                          // there was no memory for it when it was looked at last
+  std::unique_ptr<Decompressor> decompressor;  // outlives the reader
   std::unique_ptr<DataFileReader> reader;
   parquet::BatchReader::MemoryNeeds needs;  // from now on
   size_t spared_bytes = 0;                  // taken off them already
@@ -78,6 +89,12 @@ class PoolLanes final : public parquet::LaneRunner {
   Context& context_;
 };
 
+// Parts of a file, from one on.
+struct Rest {
+  std::shared_ptr<DataFile> file;
+  size_t part = 0;
+};
+
 // A manifest that is being read, or waits for those before it.
 struct Planning {
   size_t manifest = 0;
@@ -88,8 +105,8 @@ struct Planning {
   std::exception_ptr error;
 };
 
-size_t unit_bytes(const Task& task) {
-  return sizeof(Unit) + task_bytes(task);
+size_t due_bytes(const Task& task) {
+  return sizeof(Due) - sizeof(Task) + task_bytes(task);
 }
 
 }  // namespace
@@ -169,6 +186,10 @@ class StreamState {
     while (running_ > 0) changed_.wait(mutex_);
     // Now, not with the last reference: the thread pool may keep a worker that it has not started yet.
     while (!units_.empty()) drop_first_unit();
+    rest_.reset();
+    for (const Due& due : due_) pool_.discharge(due.bytes);
+    due_.clear();
+    spare_decompressors_.clear();
     for (const Planning& planning : planning_) pool_.discharge(planning.task_bytes);
     planning_.clear();
     standby_ = Reservation();
@@ -186,8 +207,8 @@ class StreamState {
   // ---- Delivery ----
 
   bool has_ready() const REQUIRES(mutex_) {
-    for (size_t i = 0; i < opened_; ++i) {
-      if (!units_[i].ready.empty() || units_[i].error) return true;
+    for (const Unit& unit : units_) {
+      if (!unit.ready.empty() || unit.error) return true;
       if (order_ != Order::kArrival) return false;
     }
     return false;
@@ -195,8 +216,7 @@ class StreamState {
 
   std::optional<RecordBatch> take_ready() REQUIRES(mutex_) {
     skip_finished();
-    for (size_t i = 0; i < opened_; ++i) {
-      Unit& unit = units_[i];
+    for (Unit& unit : units_) {
       if (!unit.ready.empty()) {
         RecordBatch batch = std::move(unit.ready.front());
         unit.ready.pop_front();
@@ -225,17 +245,21 @@ class StreamState {
 
   // Moves the head past units that are decoded and delivered; the end of the last one is the end of the stream.
   void skip_finished() REQUIRES(mutex_) {
-    while (opened_ > 0 && units_.front().state == Unit::State::kFinished && units_.front().ready.empty() &&
+    while (!units_.empty() && units_.front().state == Unit::State::kFinished && units_.front().ready.empty() &&
            !units_.front().error) {
       drop_first_unit();
     }
-    if (units_.empty() && planning_.empty() && next_manifest_ == planner_.manifest_count()) finished_ = true;
+    if (units_.empty() && !is_more_to_open() && !is_more_to_plan()) finished_ = true;
   }
 
   void drop_first_unit() REQUIRES(mutex_) {
-    pool_.discharge(units_.front().task_bytes);
+    if (units_.front().due) pool_.discharge(units_.front().due->bytes);
     units_.pop_front();
-    if (opened_ > 0) --opened_;
+  }
+
+  bool is_more_to_open() const REQUIRES(mutex_) { return rest_ || !due_.empty(); }
+  bool is_more_to_plan() const REQUIRES(mutex_) {
+    return !planning_.empty() || next_manifest_ < planner_.manifest_count();
   }
 
   // ---- Work ----
@@ -258,10 +282,10 @@ class StreamState {
   // Whether work_once() might find something to do, as far as it can be told without asking the pool for promises.
   bool may_work() const REQUIRES(mutex_) {
     if (finished_) return false;
-    for (size_t i = 0; i < opened_; ++i) {
-      if (!units_[i].busy && units_[i].state != Unit::State::kFinished) return true;
+    for (const Unit& unit : units_) {
+      if (!unit.busy && unit.state != Unit::State::kFinished) return true;
     }
-    return opened_ < units_.size() || may_plan();
+    return is_more_to_open() || may_plan();
   }
 
   // Takes one piece of work and does it without the lock. False if there is none.
@@ -269,8 +293,7 @@ class StreamState {
     if (finished_) return false;
     size_t unfinished = 0;
     const Unit* head = nullptr;
-    for (size_t i = 0; i < opened_; ++i) {
-      Unit& unit = units_[i];
+    for (Unit& unit : units_) {
       if (unit.state == Unit::State::kFinished) continue;
       const bool is_head = ++unfinished == 1;
       if (is_head) head = &unit;
@@ -280,9 +303,13 @@ class StreamState {
         continue;
       }
       if (unit.state == Unit::State::kPending) return is_head && open_unit(unit);  // it found no memory before
-      if (unit.state == Unit::State::kOpened && !admit(unit, is_head)) return false;
+      if (unit.state == Unit::State::kOpened) {
+        unit.waits = !admit(unit, is_head);
+        if (unit.waits) return false;
+      }
       if (!is_head && head->missing_bytes == 0 && awaits_first_batch()) return false;
-      if (promise_batch(unit, is_head)) {
+      unit.waits = !promise_batch(unit, is_head);
+      if (!unit.waits) {
         choose_lanes(unit);
         step_unit(unit);
         return true;
@@ -291,11 +318,23 @@ class StreamState {
     }
     // As many units are open as there are threads.
     if (unfinished >= thread_limit_) return false;
-    if (opened_ == units_.size()) return plan(unfinished == 0);
-    Unit& unit = units_[opened_++];
-    if (unit.state != Unit::State::kFinished) return open_unit(unit);
-    changed_.notify_all();  // its manifest could not be read
-    return true;
+    if (head != nullptr && head->busy && head->missing_bytes == 0 && awaits_first_batch()) return false;
+    if (!is_more_to_open()) return plan(unfinished == 0);
+    return open_unit(next_unit());
+  }
+
+  // The next part of the file opened last, else the next file.
+  Unit& next_unit() REQUIRES(mutex_) {
+    Unit& unit = units_.emplace_back();
+    if (rest_) {
+      unit.file = std::move(rest_->file);
+      unit.part = rest_->part;
+      rest_.reset();
+    } else {
+      unit.due = std::move(due_.front());
+      due_.pop_front();
+    }
+    return unit;
   }
 
   // Nothing has been decoded yet, and the first step will come to a batch.
@@ -305,15 +344,24 @@ class StreamState {
   size_t lanes_for(const Unit& unit) const REQUIRES(mutex_) {
     if (thread_limit_ == 1 || unit.alone) return 1;
     if (awaits_first_batch()) return thread_limit_;
-    if (next_manifest_ < planner_.manifest_count() || !planning_.empty()) return 1;
-    size_t unfinished = 0;
+    size_t working = 0;  // units that threads of their own may work on
     size_t position = 0;
+    bool any_waits = false;
     for (const Unit& other : units_) {
       if (other.state == Unit::State::kFinished) continue;
-      if (&other == &unit) position = unfinished;
-      if (++unfinished >= thread_limit_) return 1;
+      if (&other == &unit) position = working;
+      if (other.waits) {
+        any_waits = true;
+      } else {
+        ++working;
+      }
     }
-    return thread_limit_ / unfinished + (position < thread_limit_ % unfinished ? 1 : 0);
+    if (!any_waits) {  // else none is opened
+      if (is_more_to_plan()) return 1;
+      working += due_.size() + (rest_ ? rest_->file->part_count() - rest_->part : 0);
+    }
+    if (working >= thread_limit_) return 1;
+    return thread_limit_ / working + (position < thread_limit_ % working ? 1 : 0);
   }
 
   // Behind promise_batch(). A step that is to go on keeps its lanes: their columns may hold what only they need.
@@ -378,7 +426,7 @@ class StreamState {
     const size_t manifest = planning.manifest;
     const Outcome outcome = run_unlocked(planning.busy, [&] {
       tasks = planner_.read_manifest(manifest);
-      for (const Task& task : tasks) bytes += unit_bytes(task);
+      for (const Task& task : tasks) bytes += due_bytes(task);
       pool_.charge(bytes);
     });
     if (outcome.no_memory) {
@@ -393,28 +441,38 @@ class StreamState {
       planning.tasks = std::move(tasks);
       planning.task_bytes = bytes;
     }
-    if (!finished_) add_units();
+    if (!finished_) add_due();
     return true;
   }
 
-  void add_units() REQUIRES(mutex_) {
+  void add_due() REQUIRES(mutex_) {
     for (; !planning_.empty() && planning_.front().done; planning_.pop_front()) {
       for (Task& task : planning_.front().tasks) {
-        Unit& unit = units_.emplace_back();
-        unit.task_bytes = unit_bytes(task);
-        unit.task = std::move(task);
+        const size_t bytes = due_bytes(task);
+        due_.push_back({.task = std::move(task), .bytes = bytes, .error = nullptr});
       }
-      if (planning_.front().error) fail(units_.emplace_back(), planning_.front().error);
+      if (planning_.front().error) due_.push_back({.task = {}, .bytes = 0, .error = planning_.front().error});
     }
   }
 
   // False if there was no memory for it.
   bool open_unit(Unit& unit) REQUIRES(mutex_) {
+    if (unit.due && unit.due->error) {
+      fail(unit, unit.due->error);
+      changed_.notify_all();
+      return true;
+    }
+    if (!spare_decompressors_.empty()) {
+      unit.decompressor = std::move(spare_decompressors_.back());
+      spare_decompressors_.pop_back();
+    }
+    std::shared_ptr<DataFile> file = unit.file;
     std::unique_ptr<DataFileReader> reader;
     parquet::BatchReader::MemoryNeeds needs;
-    const Task& task = unit.task;
     const Outcome outcome = run_unlocked(unit.busy, [&] {
-      reader = std::make_unique<DataFileReader>(setup_, task, pool_);
+      if (!file) file = std::make_shared<DataFile>(setup_, unit.due->task, pool_);
+      if (!unit.decompressor) unit.decompressor = std::make_unique<Decompressor>(pool_);
+      reader = std::make_unique<DataFileReader>(file, unit.part, *unit.decompressor, pool_);
       needs = reader->memory_needs(false);
       // Bounds from the footer are loose. Where they would keep other units out, the page headers tell the truth.
       if (needs.total() > pool_.budget_bytes() / (2 * thread_limit_)) needs = reader->memory_needs(true);
@@ -424,14 +482,21 @@ class StreamState {
       open_error_ = outcome.error;
       return false;
     }
-    ++stats_.files;
+    if (unit.due) {
+      ++stats_.files;
+      pool_.discharge(unit.due->bytes);
+      unit.due.reset();
+    }
     if (outcome.error) {
       fail(unit, outcome.error);
-    } else {
-      unit.reader = std::move(reader);
-      unit.needs = needs;
-      unit.state = Unit::State::kOpened;
+      return true;
     }
+    ++stats_.parts;
+    if (unit.part + 1 < file->part_count()) rest_ = Rest{.file = file, .part = unit.part + 1};
+    unit.file = std::move(file);
+    unit.reader = std::move(reader);
+    unit.needs = needs;
+    unit.state = Unit::State::kOpened;
     return true;
   }
 
@@ -440,7 +505,12 @@ class StreamState {
     const size_t standby = std::max(standby_bytes_, batch_bytes_max(unit));
     // Beside others there must be room for the standby too.
     const size_t extra = is_head ? 0 : standby - std::min(standby, standby_.available());
-    if (auto reservation = pool_.try_reserve(unit.needs.total() + extra)) {
+    auto reservation = pool_.try_reserve(unit.needs.total() + extra);
+    if (!reservation && !spare_decompressors_.empty()) {
+      spare_decompressors_.clear();
+      reservation = pool_.try_reserve(unit.needs.total() + extra);
+    }
+    if (reservation) {
       unit.reservation = std::move(*reservation);
       unit.reservation.shrink(unit.needs.total());
       standby_bytes_ = standby;
@@ -456,10 +526,8 @@ class StreamState {
   }
 
   bool other_admitted(const Unit& unit) const REQUIRES(mutex_) {
-    for (size_t i = 0; i < opened_; ++i) {
-      if (&units_[i] != &unit && units_[i].state == Unit::State::kAdmitted) return true;
-    }
-    return false;
+    return std::any_of(units_.begin(), units_.end(),
+                       [&](const Unit& other) { return &other != &unit && other.state == Unit::State::kAdmitted; });
   }
 
   // Sees to it that the unit's reservation has room for the working memory that it has not drawn yet, and a batch.
@@ -469,6 +537,7 @@ class StreamState {
     if (have >= wanted) return true;
     const size_t more = wanted - have;
     if (!is_head) return fill_standby() && unit.reservation.try_grow(more);
+    if (pool_.available_bytes() < more) spare_decompressors_.clear();
     if (unit.reservation.try_grow(more)) {
       unit.alone = false;
       standby_bytes_ = std::max(standby_bytes_, batch_bytes_max(unit));
@@ -540,6 +609,8 @@ class StreamState {
 
   void finish(Unit& unit) REQUIRES(mutex_) {
     unit.reader.reset();
+    unit.file.reset();
+    if (unit.decompressor) spare_decompressors_.push_back(std::move(unit.decompressor));
     unit.reservation = Reservation();
     unit.state = Unit::State::kFinished;
   }
@@ -556,10 +627,10 @@ class StreamState {
     }
     size_t needed = 0;
     std::string file;
-    for (size_t i = 0; i < opened_; ++i) {
-      if (units_[i].state == Unit::State::kFinished || !units_[i].reader) continue;
-      needed = std::max(wanted_bytes(units_[i]), units_[i].missing_bytes) + units_[i].reader->bytes_in_use();
-      file = units_[i].task.path;
+    for (const Unit& unit : units_) {
+      if (unit.state == Unit::State::kFinished || !unit.reader) continue;
+      needed = std::max(wanted_bytes(unit), unit.missing_bytes) + unit.reader->bytes_in_use();
+      file = unit.reader->path();
       break;
     }
     MemoryLimitError error(needed, message("the scan needs {} bytes to go on, of a budget of {} bytes {} are free",
@@ -587,8 +658,10 @@ class StreamState {
   CondVar changed_;
   size_t next_manifest_ GUARDED_BY(mutex_) = 0;
   std::deque<Planning> planning_ GUARDED_BY(mutex_);  // in the order of the manifests
-  std::deque<Unit> units_ GUARDED_BY(mutex_);  // planned and not delivered to their ends; their tasks are charged
-  size_t opened_ GUARDED_BY(mutex_) = 0;       // of units_, from the front: were opened, or are being
+  std::deque<Due> due_ GUARDED_BY(mutex_);            // planned, charged
+  std::optional<Rest> rest_ GUARDED_BY(mutex_);       // of the file opened last, due before others
+  std::deque<Unit> units_ GUARDED_BY(mutex_);         // opened, or being opened, and not delivered to their ends
+  std::vector<std::unique_ptr<Decompressor>> spare_decompressors_ GUARDED_BY(mutex_);  // of units that are finished
   std::exception_ptr open_error_ GUARDED_BY(mutex_);
   Reservation standby_ GUARDED_BY(mutex_);
   size_t standby_bytes_ GUARDED_BY(mutex_) = 0;  // the longest batch of the largest unit admitted so far

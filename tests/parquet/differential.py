@@ -97,6 +97,9 @@ def leaf_kinds(rng):
         (pa.float64(), lambda: rng.choice([*odd, rng.uniform(-1e300, 1e300)])),
         (pa.decimal128(precision, scale),
          lambda: decimal.Decimal(rng.randrange(1 - 10**precision, 10**precision)).scaleb(-scale, wide)),
+        (pa.decimal256(38 + precision, scale),
+         lambda: decimal.Decimal(rng.randrange(1 - 10**(38 + precision), 10**(38 + precision))).scaleb(-scale, decimal.Context(prec=80))),
+        (pa.null(), lambda: None),
         (pa.binary(), lambda: rng.randbytes(rng.randrange(40))),
         (pa.binary(width), lambda: rng.randbytes(width)),
         (pa.large_binary(), lambda: rng.randbytes(rng.randrange(40))),
@@ -112,7 +115,7 @@ def offered(writer, kind):
     """Whether a writer takes such a leaf, and writes what it was given."""
     if writer == "pyarrow":  # cannot cut string views into pages of a list
         return not pa.types.is_string_view(kind)
-    if pa.types.is_float16(kind):
+    if pa.types.is_float16(kind) or pa.types.is_decimal256(kind) or pa.types.is_null(kind):
         return False
     if writer == "duckdb":  # has no time below microseconds; wide dates fit
         # DuckDB 2.0.1 copies [null, {f: null}, {f: "a"}, {f: "b"}] as [null, {f: null}, {f: "\\0"}, {f: "a"}] where f is a
@@ -129,6 +132,18 @@ def make_leaf(rng, writer):
     return kind, value
 
 
+def list_forms(writer):
+    """Functions that make the type of a list, or "fixed"."""
+    if writer == "pyarrow":
+        return [pa.list_, pa.list_, pa.large_list, pa.list_view, pa.large_list_view, "fixed"]
+    return [pa.list_, pa.large_list]
+
+
+def is_list(kind):
+    return any(test(kind) for test in (pa.types.is_list, pa.types.is_large_list, pa.types.is_list_view,
+                                       pa.types.is_large_list_view, pa.types.is_fixed_size_list))
+
+
 def make_type(rng, writer, depth):
     """(type, function that makes a value that is not null)."""
     shape = rng.choice(["leaf", "leaf", "list", "struct", "map"]) if depth > 1 else "leaf"
@@ -137,7 +152,11 @@ def make_type(rng, writer, depth):
     lengths = rng.choice([[0], [1], [0, 1, 2], [3], [0, 5, 40]])
     if shape == "list":
         field, value = make_field(rng, writer, "element", depth - 1)
-        return pa.list_(field), lambda: [value() for _ in range(rng.choice(lengths))]
+        make = rng.choice(list_forms(writer))
+        if make == "fixed":
+            size = rng.choice([1, 2, 5])
+            return pa.list_(field, size), lambda: [value() for _ in range(size)]
+        return make(field), lambda: [value() for _ in range(rng.choice(lengths))]
     if shape == "map":
         kind, key = rng.choice([(pa.string(), lambda: text(rng)), (pa.int32(), lambda: rng.randrange(10**6))])
         field, value = make_field(rng, writer, "value", depth - 1)
@@ -170,7 +189,7 @@ def for_arrow(kind, value):
         return {field.name: for_arrow(field.type, item) for field, item in zip(kind, value)}
     if pa.types.is_map(kind):
         return [(key, for_arrow(kind.item_type, item)) for key, item in value]
-    if pa.types.is_list(kind):
+    if is_list(kind):
         return [for_arrow(kind.value_type, item) for item in value]
     return value
 
@@ -181,7 +200,7 @@ def tree_of(kind):
         return ["struct", *([field.name, tree_of(field.type)] for field in kind)]
     if pa.types.is_map(kind):
         return ["map", tree_of(kind.key_type), tree_of(kind.item_type)]
-    if pa.types.is_list(kind):
+    if is_list(kind):
         return ["list", tree_of(kind.value_type)]
     if pa.types.is_dictionary(kind):
         return "utf8"
@@ -316,7 +335,7 @@ def check(program, seed, folder):
     rng = random.Random(seed + 1)
     arguments = ["--batch-rows", str(rng.choice([1, 7, 1000, 65536])),
                  "--batch-bytes", str(rng.choice([1, rng.randrange(1, 400), 1000, 1 << 26])), "--checksums", "--utf8",
-                 *rng.choice([[], ["--dictionaries"]])]
+                 *rng.choice([[], ["--dictionaries"]]), *rng.choice([[], ["--restored"]])]
     result = subprocess.run([program, *arguments, path], capture_output=True, timeout=300)
     problem = problem_of(result, columns, rows)
     if problem:

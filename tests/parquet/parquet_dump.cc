@@ -1,5 +1,5 @@
 // frazil_parquet_dump [--batch-rows N] [--batch-bytes N] [--budget N] [--checksums] [--utf8] [--dictionaries] [--arrow]
-//                     [--quiet] FILE...
+//                     [--restored] [--quiet] FILE...
 //
 // What the Parquet reader makes of files, for the tests in this folder. For each file the lines
 //
@@ -9,8 +9,8 @@
 //   {"rows":COUNT,"peak":BYTES}  or {"error":TEXT,"kind":KIND}; peak: held of the memory pool
 //
 // TYPE is the text of a leaf's Arrow type, ["list",TYPE], ["map",KEY,VALUE] or ["struct",[NAME,TYPE],...]. With --dictionaries
-// columns that can be are read as dictionaries, TYPE is that of their values. With --arrow types are those of FileReader,
-// with the embedded Arrow schema; else those of the Parquet schema. Exit code 0 even after an error: damaged files are what
+// columns that can be are read as dictionaries, TYPE is that of their values. With --restored types are those of FileReader,
+// with the embedded Arrow schema, and with --arrow they are its text; else those of the Parquet schema. Exit code 0 even after an error: damaged files are what
 // it is for.
 #include <cstdio>
 #include <cstdlib>
@@ -41,6 +41,7 @@ struct Options {
   bool utf8 = false;
   bool dictionaries = false;
   bool arrow = false;
+  bool restored = false;
   bool quiet = false;
 };
 
@@ -61,6 +62,9 @@ std::string type_tree(const frazil::Field& field) {
   switch (type.id()) {
     case TypeId::kList:
     case TypeId::kLargeList:
+    case TypeId::kListView:
+    case TypeId::kLargeListView:
+    case TypeId::kFixedSizeList:
       return "[\"list\"," + type_tree(type.children()[0]) + "]";
     case TypeId::kMap: {
       const auto& entry = type.children()[0].type->children();
@@ -102,16 +106,25 @@ void print_rows(Reader& reader, const Options& options, const frazil::MemoryPool
 }
 
 // Names, types and metadata of the schema as FileReader restores it.
-void dump_arrow(const std::shared_ptr<const frazil::InputFile>& file,
-                const std::shared_ptr<const frazil::parquet::FileMetadata>& metadata, const Options& options,
-                frazil::MemoryPool& pool) {
+void dump_restored(const std::shared_ptr<const frazil::InputFile>& file,
+                   const std::shared_ptr<const frazil::parquet::FileMetadata>& metadata, const Options& options,
+                   frazil::MemoryPool& pool) {
   using namespace frazil::parquet;
-  FileReader reader(
-      file, {.batch_rows = options.batch_rows, .batch_bytes_max = options.batch_bytes, .metadata = metadata}, pool);
+  FileReader reader(file,
+                    {.batch_rows = options.batch_rows,
+                     .batch_bytes_max = options.batch_bytes,
+                     .dictionaries = options.dictionaries ? Dictionaries::kAlways : Dictionaries::kRestored,
+                     .verify_checksums = options.checksums ? ChecksumPolicy::kAlways : ChecksumPolicy::kNever,
+                     .validate_utf8 = options.utf8,
+                     .metadata = metadata},
+                    pool);
   std::string columns;
   for (const frazil::Field& field : reader.schema()->fields()) {
-    columns += (columns.empty() ? "[" : ",[") + quoted(field.name) + "," + quoted(field.type->to_string());
-    for (const auto& [key, value] : field.metadata) columns += "," + quoted(key + "=" + value);
+    columns += (columns.empty() ? "[" : ",[") + quoted(field.name) + ",";
+    columns += options.arrow ? quoted(field.type->to_string()) : type_tree(field);
+    for (const auto& [key, value] : field.metadata) {
+      if (options.arrow) columns += "," + quoted(key + "=" + value);
+    }
     columns += "]";
   }
   print_line("{\"columns\":[" + columns + "]}");
@@ -127,8 +140,8 @@ void dump(const std::string& path, const Options& options) {
   auto metadata = read_metadata(*file, pool);
   const FileSchema& schema = metadata->schema();
 
-  if (options.arrow) {
-    dump_arrow(file, metadata, options, pool);
+  if (options.arrow || options.restored) {
+    dump_restored(file, metadata, options, pool);
     return;
   }
   ReadOptions read{.columns = request_columns(schema),
@@ -168,6 +181,8 @@ int main(int argc, char** argv) {
       options.dictionaries = true;
     } else if (argument == "--arrow") {
       options.arrow = true;
+    } else if (argument == "--restored") {
+      options.restored = true;
     } else if (argument == "--quiet") {
       options.quiet = true;
     } else {

@@ -15,7 +15,8 @@
 namespace frazil::testing {
 
 inline constexpr size_t kFuzzBudgetBytes = size_t{256} << 20;
-inline constexpr ipc::ReadOptions kFuzzOptions = {.validation = ipc::Validation::kFull};
+// Inputs are independent of each other.
+inline constexpr ipc::ReadOptions kFuzzOptions = {.validation = ipc::Validation::kFull, .schema_cache = nullptr};
 
 inline void check(bool holds, const std::string& text) {
   if (holds) return;

@@ -18,7 +18,8 @@ run "$python" tests/interop/differential.py
 run "$python" tests/parquet/differential.py build/release/tests/parquet/frazil_parquet_dump
 run "$python" tests/parquet/written.py build/release/tests/parquet/frazil_parquet_{rewrite,dump} --no-corpora
 arrow_rs=()
-if command -v cargo >/dev/null && cargo build --quiet --release --locked --manifest-path tests/ipc/arrow_rs/Cargo.toml --target-dir build/arrow_rs; then
+if command -v cargo >/dev/null &&
+  cargo build --quiet --release --locked --manifest-path tests/ipc/arrow_rs/Cargo.toml --target-dir build/arrow_rs; then
   arrow_rs=(--arrow-rs build/arrow_rs/release/libipc_arrow_rs.so)
 else
   echo "interop: Arrow IPC without arrow-rs, which takes cargo and crates.io"

@@ -32,7 +32,8 @@ constexpr bool kIsMemoryReal = false;
 constexpr bool kIsMemoryReal = true;
 #endif
 constexpr auto kDeadline = std::chrono::seconds(5);
-constexpr ipc::ReadOptions kChecked = {.validation = ipc::Validation::kFull};
+// Each input decodes its schema.
+constexpr ipc::ReadOptions kChecked = {.validation = ipc::Validation::kFull, .schema_cache = nullptr};
 
 // What `read()` gives: contents, or nothing after an error of a kind that bytes may bring. `text` is the error's.
 template <typename Read>

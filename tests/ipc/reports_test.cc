@@ -29,7 +29,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr ipc::ReadOptions kChecked = {.validation = ipc::Validation::kFull};
+// Each input decodes its schema.
+constexpr ipc::ReadOptions kChecked = {.validation = ipc::Validation::kFull, .schema_cache = nullptr};
 
 struct Part {
   ipc::MessageKind kind;

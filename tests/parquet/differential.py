@@ -168,7 +168,7 @@ def make_type(rng, writer, depth):
 def make_field(rng, writer, name, depth):
     kind, value = make_type(rng, writer, depth)
     null_share = rng.choice([0, 0, 0.01, 0.3, 0.9, 1])
-    nullable = null_share > 0 or rng.random() < 0.5 or writer != "pyarrow"
+    nullable = null_share > 0 or rng.random() < 0.5 or writer != "pyarrow" or pa.types.is_null(kind)
     return pa.field(name, kind, nullable=nullable), lambda: None if rng.random() < null_share else value()
 
 

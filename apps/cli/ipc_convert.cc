@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "file_arguments.h"
 #include "ipc.h"
@@ -56,14 +57,16 @@ ipc::WriteOptions options_of(const Arguments& arguments) {
   return options;
 }
 
+// Before all the work, not after it.
+void check_output(Session& session, const Arguments& arguments) {
+  if (arguments.to == "-" || arguments.overwrite || !session.files().stat(arguments.to)) return;
+  Error error(ErrorKind::kAlreadyExists, message("{} exists", arguments.to));
+  throw error.set_hint("--overwrite");
+}
+
 std::unique_ptr<ByteSink> open_output(Session& session, const Arguments& arguments) {
   if (arguments.to != "-") {
     const auto if_exists = arguments.overwrite ? OutputFile::IfExists::kReplace : OutputFile::IfExists::kFail;
-    // Before all the work, not after it.
-    if (!arguments.overwrite && session.files().stat(arguments.to)) {
-      Error error(ErrorKind::kAlreadyExists, message("{} exists", arguments.to));
-      throw error.set_hint("--overwrite");
-    }
     return output_file_sink(session.files().open_output(arguments.to), {.if_exists = if_exists});
   }
   if (session.out().is_terminal()) {
@@ -100,28 +103,30 @@ void convert(Session& session, const Arguments& arguments) {
   const ipc::WriteOptions options = options_of(arguments);
   MemoryPool& pool = session.context().memory_pool();
   Progress progress("converting", {.enabled = !session.options().quiet});
+  check_output(session, arguments);
+  const std::vector<std::string> paths = expand_patterns({arguments.from});
+  if (paths.size() != 1) {
+    throw_error(ErrorKind::kInvalidArgument, "one file is converted at a time, and there are {}", paths.size());
+  }
+  const std::unique_ptr<ipc::Reader> reader = open_ipc(session, paths.front());
+  std::unique_ptr<ByteSink> sink = open_output(session, arguments);
+  std::unique_ptr<ipc::BatchWriter> writer;
+  if (format == ipc::Format::kFile) {
+    auto file = std::make_unique<ipc::FileWriter>(std::move(sink), reader->schema(), pool, options);
+    file->set_metadata(reader->file_metadata());
+    writer = std::move(file);
+  } else {
+    writer = std::make_unique<ipc::StreamWriter>(std::move(sink), reader->schema(), pool, options);
+  }
   Converted converted;
-  for_each_ipc(session, {arguments.from}, [&](const std::string& path, size_t, size_t count) {
-    if (count > 1) throw_error(ErrorKind::kInvalidArgument, "one file is converted at a time, and there are {}", count);
-    const std::unique_ptr<ipc::Reader> reader = open_ipc(session, path);
-    std::unique_ptr<ByteSink> sink = open_output(session, arguments);
-    std::unique_ptr<ipc::BatchWriter> writer;
-    if (format == ipc::Format::kFile) {
-      auto file = std::make_unique<ipc::FileWriter>(std::move(sink), reader->schema(), pool, options);
-      file->set_metadata(reader->file_metadata());
-      writer = std::move(file);
-    } else {
-      writer = std::make_unique<ipc::StreamWriter>(std::move(sink), reader->schema(), pool, options);
-    }
-    while (const auto batch = reader->next()) {
-      if (session.stop().stop_requested()) throw CancelledError();
-      writer->write(*batch, reader->custom_metadata());
-      converted.rows += batch->row_count();
-      ++converted.batches;
-      progress.add(batch->row_count(), static_cast<int64_t>(batch->buffer_bytes()));
-    }
-    writer->finish();
-  });
+  while (const auto batch = reader->next()) {
+    if (session.stop().stop_requested()) throw CancelledError();
+    writer->write(*batch, reader->custom_metadata());
+    converted.rows += batch->row_count();
+    ++converted.batches;
+    progress.add(batch->row_count(), static_cast<int64_t>(batch->buffer_bytes()));
+  }
+  writer->finish();
   progress.finish();
   print(session, arguments, format, converted);
 }

@@ -160,6 +160,12 @@ class ReadTest(TemporaryTest):
         ipc('cat', str(big), '--format', 'none', '--memory', '64MiB')
         self.assertIn('memory', ipc('cat', str(big), '--format', 'none', '--memory', '1000', code=9).stderr)
 
+    def test_a_file_in_a_pipe_that_is_larger_than_memory_has_a_way_out(self):
+        file = run_bytes('ipc', 'convert', PRIMITIVE, '-', '--to', 'file') + bytes(1 << 20)
+        done = subprocess.run([FRAZIL, 'ipc', 'count', '-', '--memory', '512KiB'], input=file, capture_output=True, env=environment())
+        self.assertEqual(done.returncode, 9, done.stderr)
+        self.assertIn('give a path, a stream', done.stderr.decode())
+
     def test_a_closed_pipe_ends_quietly(self):
         run = f'{FRAZIL} ipc cat {" ".join([PRIMITIVE] * 50)} --format arrow | head -c 100 > /dev/null; echo ${{PIPESTATUS[0]}}'
         done = subprocess.run(['bash', '-c', run], capture_output=True, text=True, env=environment())
@@ -200,7 +206,7 @@ class ConvertTest(TemporaryTest):
         self.assertEqual([path.name for path in pathlib.Path(self.folder).iterdir()], ['cut.arrows'])
         ipc('convert', PRIMITIVE, str(out))
         before = out.read_bytes()
-        self.assertIn('--overwrite', ipc('convert', DICTIONARY, str(out), code=1).stderr)
+        self.assertEqual(ipc('convert', DICTIONARY, str(out), code=1).stderr, f'frazil: {out} exists (--overwrite)\n')
         ipc('convert', str(cut), str(out), '--overwrite', code=4)
         self.assertEqual(out.read_bytes(), before)
         ipc('convert', DICTIONARY, str(out), '--overwrite')

@@ -83,7 +83,7 @@ text::TextOptions text_options(InputFormat format, const InputArguments& argumen
 class ParquetRows final : public BatchStream {
  public:
   ParquetRows(std::shared_ptr<const InputFile> file, MemoryPool& pool)
-      : reader_(std::move(file), {.batch_bytes_max = kReaderBatchBytes}, pool) {}
+      : reader_(std::move(file), {.batch_bytes_max = reader_batch_bytes(pool), .validate_utf8 = true}, pool) {}
   const SchemaPtr& schema() const override { return reader_.schema(); }
   std::optional<RecordBatch> next() override { return closed_ ? std::nullopt : reader_.next(); }
   void close() noexcept override { closed_ = true; }

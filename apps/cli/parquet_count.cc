@@ -24,7 +24,7 @@ int64_t matching_rows(Session& session, const ParquetFile& file, const predicate
   options.predicate = where;
   options.first_row_group = static_cast<int>(group);
   options.row_group_count = 1;
-  options.batch_bytes_max = kReaderBatchBytes;
+  options.batch_bytes_max = reader_batch_bytes(session.context().memory_pool());
   options.metadata = file.metadata;
   parquet::FileReader reader(file.input, std::move(options), session.context().memory_pool());
   int64_t rows = 0;

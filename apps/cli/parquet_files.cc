@@ -134,6 +134,12 @@ void FileListing::row(const ParquetFile& file, std::vector<Cell> cells) {
   listing_.row(std::move(cells));
 }
 
+size_t reader_batch_bytes(const MemoryPool& pool) {
+  constexpr size_t kLeast = size_t{64} << 10;
+  constexpr size_t kMost = size_t{4} << 20;
+  return std::clamp(pool.budget_bytes() / 16, kLeast, kMost);
+}
+
 size_t reader_threads(Session& session) {
   constexpr size_t kBytesEach = size_t{24} << 20;
   const size_t fit = session.context().memory_pool().budget_bytes() / kBytesEach;

@@ -78,7 +78,7 @@ class FileListing {
 
 // How many readers fit the memory budget, at most as many as there are threads.
 size_t reader_threads(Session& session);
-// Of the batches of such a reader.
-inline constexpr size_t kReaderBatchBytes = size_t{4} << 20;
+// Of the batches of such a reader: 4 MiB, less where the budget is small.
+size_t reader_batch_bytes(const MemoryPool& pool);
 
 }  // namespace frazil::cli

@@ -22,6 +22,7 @@ struct Arguments {
   ParquetArguments files;
   std::optional<int64_t> limit;
   std::optional<std::string> format;
+  bool unchecked_text = false;
 };
 
 parquet::FileReader open_rows(Session& session, const ParquetFile& file, const Arguments& arguments,
@@ -30,7 +31,8 @@ parquet::FileReader open_rows(Session& session, const ParquetFile& file, const A
   if (!arguments.files.select.empty()) options.projection = column_names(arguments.files.select);
   options.predicate = parse_where(arguments.files);
   options.metadata = file.metadata;
-  options.batch_bytes_max = kReaderBatchBytes;
+  options.validate_utf8 = !arguments.unchecked_text;  // nobody knows who wrote it
+  options.batch_bytes_max = reader_batch_bytes(session.context().memory_pool());
   // No more is decoded than is printed.
   if (limit && !arguments.files.where) options.batch_rows = std::clamp<int64_t>(*limit, 1, options.batch_rows);
   return {file.input, std::move(options), session.context().memory_pool()};
@@ -86,6 +88,7 @@ void add_rows(Command& parquet, const std::string& name, const std::string& summ
   command.option("-n,--limit", arguments->limit, "N", limit_help)
       .choice("--format", arguments->format, {"table", "csv", "json", "none", "arrow", "parquet"},
               "table on a terminal, else csv")
+      .flag("--unchecked-text", arguments->unchecked_text, "strings that are not UTF-8 are no error")
       .example(example)
       .action([arguments, limit](Session& session) {
         print_rows(session, *arguments, arguments->limit ? arguments->limit : limit);

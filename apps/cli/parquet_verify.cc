@@ -154,7 +154,7 @@ RowGroupFigures verify_row_group(Session& session, const ParquetFile& file,
   options.columns = requests;
   options.first_row_group = static_cast<int>(group);
   options.row_group_count = 1;
-  options.batch_bytes_max = kReaderBatchBytes;
+  options.batch_bytes_max = reader_batch_bytes(pool);
   options.verify_checksums = parquet::ChecksumPolicy::kAlways;
   options.validate_utf8 = true;
   parquet::BatchReader reader(file.input, file.metadata, std::move(options), pool);

@@ -10,10 +10,14 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import unittest
 import zlib
 
 from program_test import FRAZIL, ROOT, TemporaryTest, documented_schemas, environment, frazil, golden, validate
+
+sys.path.append(str(ROOT / 'tests/parquet'))
+import forged  # noqa: E402
 
 CORPORA = ROOT / 'tests/corpora'
 DATA = CORPORA / 'parquet-testing/data'
@@ -426,6 +430,38 @@ class ErrorTest(TemporaryTest):
                 self.assertEqual(process.wait(timeout=60), 0)
                 self.assertEqual(process.stderr.read(), b'')
                 process.stderr.close()
+
+    def test_text_that_is_not_utf8(self):
+        path = str(pathlib.Path(self.folder, 'x.parquet'))
+        forged.write(path, [forged.Column([forged.Page(forged.texts([b'a', b'\xff\xfe']), 2)], forged.BYTE_ARRAY, text=True)], 2)
+        self.assertIn('UTF-8', parquet('cat', path, code=4).stderr)
+        self.assertEqual(parquet('cat', path, '--unchecked-text', '--format', 'none').stdout, '')
+        self.assertEqual(parquet('head', path, '--unchecked-text', '-n', '1').stdout, 'c0\na\n')
+
+    def test_a_row_group_of_half_a_million_rows_streams_within_8_mib(self):
+        """Of five columns, as pyarrow writes it and as Frazil does: 21 MiB of values, pages and dictionaries of 1 MiB."""
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+        except ImportError:
+            self.skipTest('pyarrow is not there')
+        rows = 500_000
+        numbers = range(rows)
+        table = pa.table({'id': pa.array(numbers, pa.int64()), 'value': [i * 0.1 for i in numbers],
+                          'label': [f'row_{i}' for i in numbers], 'k': pa.array([i * 7919 % 100 for i in numbers], pa.int32()),
+                          'ts': pa.array([i * 1_000_003 for i in numbers], pa.timestamp('us'))})
+        path, own = (str(pathlib.Path(self.folder, f'{name}.parquet')) for name in ('theirs', 'own'))
+        for codec in ('zstd', 'snappy', 'none'):
+            with self.subTest(codec=codec):
+                pq.write_table(table, path, compression=codec, row_group_size=rows)
+                parquet('cat', path, '--format', 'none', '--memory', '8MiB')
+                self.assertEqual(parquet('count', path, '--where', 'value >= 0', '--memory', '8MiB').stdout, f'{rows}\n')
+                parquet('verify', path, '--memory', '8MiB')
+        with open(own, 'wb') as file:
+            subprocess.run([FRAZIL, 'parquet', 'cat', path, '--format', 'parquet'], stdout=file, check=True)
+        [meta] = listing('meta', own)
+        self.assertEqual(len(meta['row_groups']), 1)
+        parquet('cat', own, '--format', 'none', '--memory', '4MiB')
 
     def test_memory(self):
         self.assertEqual(parquet('count', TINY_PAGES, '--where', 'id >= 0', '--memory', '8MiB').stdout, '7300\n')

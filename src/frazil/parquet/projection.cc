@@ -112,6 +112,21 @@ void add_leaves(const FileSchema& schema, const ColumnRequest& request, std::vec
 
 }  // namespace
 
+namespace {
+
+template <typename NameOf>
+[[noreturn]] void throw_missing(const predicate::ColumnName& name, size_t count, NameOf name_of) {
+  Error error(ErrorKind::kNotFound, message("column {} does not exist", name.to_text()));
+  std::string there;
+  for (size_t i = 0; i < count && there.size() < 200; ++i) {
+    there += (there.empty() ? "" : ", ") + predicate::ColumnName(std::string(name_of(i))).to_text();
+  }
+  if (!there.empty()) error.set_hint("there are " + excerpt(there, 200));
+  throw error;
+}
+
+}  // namespace
+
 std::vector<ColumnRequest> request_named(const FileSchema& schema, std::span<const predicate::ColumnName> names,
                                          bool case_sensitive, const ArrowTypeOptions& options) {
   std::vector<uint32_t> tops;
@@ -120,20 +135,18 @@ std::vector<ColumnRequest> request_named(const FileSchema& schema, std::span<con
   }
   std::vector<Path> paths;
   for (const predicate::ColumnName& name : names) {
-    const auto missing = [&]() { throw_error(ErrorKind::kNotFound, "column {} does not exist", name.to_text()); };
-    if (name.parts.empty()) missing();
-    const auto top =
-        find_name(tops.size(), [&](size_t i) { return schema.node(tops[i]).name; }, name.parts[0], case_sensitive);
-    if (!top) missing();
+    const auto top_name = [&](size_t i) { return schema.node(tops[i]).name; };
+    if (name.parts.empty()) throw_missing(name, tops.size(), top_name);
+    const auto top = find_name(tops.size(), top_name, name.parts[0], case_sensitive);
+    if (!top) throw_missing(name, tops.size(), top_name);
     Path path{*top};
     const ColumnRequest column = request_column(schema, tops[*top], options);
     const ColumnRequest* at = &column;
     for (size_t part = 1; part < name.parts.size(); ++part) {
-      if (at->kind != ColumnRequest::Kind::kStruct) missing();
-      const auto child = find_name(
-          at->children.size(), [&](size_t i) -> std::string_view { return at->children[i].field.name; },
-          name.parts[part], case_sensitive);
-      if (!child) missing();
+      const size_t count = at->kind == ColumnRequest::Kind::kStruct ? at->children.size() : 0;
+      const auto child_name = [&](size_t i) -> std::string_view { return at->children[i].field.name; };
+      const auto child = find_name(count, child_name, name.parts[part], case_sensitive);
+      if (!child) throw_missing(name, count, child_name);
       path.push_back(*child);
       at = &at->children[*child];
     }

@@ -7,15 +7,19 @@
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "ways_to_read.h"
 
 #include "frazil/base/error.h"
+#include "frazil/columnar/builders.h"
 #include "frazil/io/local_file_system.h"
 #include "frazil/io/memory_file_system.h"
 #include "frazil/ipc/file_reader.h"
+#include "frazil/ipc/reader.h"
 #include "frazil/memory/poison.h"
 
 namespace frazil::testing {
@@ -85,7 +89,6 @@ TEST(IpcDamage, FuzzInputsGiveErrorsOrRowsWithinTimeAndMemory) {
       std::string text;
       const auto start = std::chrono::steady_clock::now();
       for (const Way way : kWays) {
-        if (!exists(way, is_ipc_file(*file))) continue;
         MemoryPool pool({.budget_bytes = kBudgetBytes});
         const std::optional<IpcContents> contents = attempt(way, file, pool, &text);
         is_read |= contents.has_value();
@@ -200,6 +203,70 @@ TEST(IpcDamage, EveryFlippedByteGivesAnErrorOrValidRows) {
   }
   EXPECT_GT(errors, 1000u);
   EXPECT_GT(rows, 1000u);
+}
+
+// What opens a file may fail later: the error says which file and where, and nothing is made up.
+TEST(IpcDamage, AFileThatShrinksWhileItIsReadIsAnError) {
+  const std::string path = (fs::temp_directory_path() / ("frazil_shrinks_" + std::to_string(getpid()))).string();
+  LocalFileSystem files;
+  MemoryPool pool;
+  std::vector<std::optional<int64_t>> numbers;
+  for (int64_t i = 0; i < 50'000; ++i) numbers.emplace_back(i);
+  const ArrayPtr array = make_int64(numbers);
+  IpcContents contents;
+  contents.schema = Schema::make({{.name = "n", .type = array->type}});
+  for (int i = 0; i < 2; ++i) {
+    contents.batches.emplace_back(contents.schema, array->length, std::vector{array});
+    contents.batch_metadata.emplace_back();
+  }
+  const auto publish = [&](const Buffer& bytes) {
+    write_file(files, path, bytes.span(), {.if_exists = OutputFile::IfExists::kReplace});
+    return files.open_input(path);
+  };
+  const auto error_of = [](const auto& read) -> std::string {
+    try {
+      read();
+    } catch (const Error& error) {
+      EXPECT_TRUE(error.kind() == ErrorKind::kCorrupt || error.kind() == ErrorKind::kIo) << to_string(error.kind());
+      return error.what();
+    }
+    return "no error";
+  };
+  {
+    ipc::FileReader reader(publish(file_of(contents, pool)), pool, kChecked);
+    fs::resize_file(path, 500'000);
+    EXPECT_EQ(difference(reader.batch(0), contents.batches[0]), "") << "which is before the cut";
+    EXPECT_THAT(error_of([&] { reader.batch(1); }), ::testing::HasSubstr(path));
+  }
+  {
+    const auto reader = ipc::open(publish(stream_of(contents, pool)), pool, kChecked);
+    fs::resize_file(path, 500'000);
+    EXPECT_TRUE(reader->next());
+    EXPECT_THAT(error_of([&] { reader->next(); }), ::testing::HasSubstr(path));
+  }
+  fs::remove(path);
+}
+
+TEST(IpcDamage, ADictionaryInsideOfItselfIsAnError) {
+  MemoryPool pool;
+  const DataTypePtr inner = dictionary(primitive(TypeId::kInt8), primitive(TypeId::kUtf8));
+  IpcContents contents;
+  contents.schema = Schema::make(
+      {{.name = "d", .type = dictionary(primitive(TypeId::kInt8), list({.name = "item", .type = inner}))}});
+  const std::string stream(stream_of(contents, pool).text());
+  // The id of the inner one becomes that of the outer one; where it stands does not matter.
+  const int64_t one = 1;
+  const std::string id(reinterpret_cast<const char*>(&one), sizeof(one));
+  size_t found = 0;
+  for (size_t at = stream.find(id); at != std::string::npos; at = stream.find(id, at + 1)) {
+    std::string changed = stream;
+    changed[at] = '\0';
+    std::string text;
+    if (!attempt(Way::kString, memory_file(changed), pool, &text) && text.find("has values of") != std::string::npos) {
+      ++found;
+    }
+  }
+  EXPECT_EQ(found, 1u);
 }
 
 }  // namespace

@@ -102,6 +102,7 @@ IpcContents read_file_format(Way way, const std::shared_ptr<const InputFile>& fi
     const Pipe pipe(bytes_of(*file), seed);
     return contents_of(*ipc::open(descriptor_source(pipe.descriptor(), "a pipe"), pool, options));
   }
+  if (way == Way::kPush) return pushed(bytes_of(*file), pool, options, seed);
   if (way == Way::kString) {
     ipc::FileReader reader(Buffer::from_string(bytes_of(*file)), pool, options);
     return contents_of(reader);
@@ -151,12 +152,12 @@ bool is_ipc_file(const InputFile& file) {
   return ipc::detect_format(beginning) == ipc::Format::kFile;
 }
 
-bool exists(Way way, bool is_file) {
-  return way != Way::kPush || !is_file;
+bool gives_batch_metadata(Way way, bool is_file) {
+  return way != Way::kPipe || !is_file;
 }
 
-bool gives_metadata(Way way, bool is_file) {
-  return way != Way::kPipe || !is_file;
+bool gives_file_metadata(Way way, bool is_file) {
+  return way != Way::kPush && gives_batch_metadata(way, is_file);
 }
 
 IpcContents read_ipc(Way way, const std::shared_ptr<const InputFile>& file, MemoryPool& pool,

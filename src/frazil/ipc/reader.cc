@@ -123,7 +123,8 @@ std::unique_ptr<Reader> open(std::unique_ptr<ByteSource> source, MemoryPool& poo
   } catch (Error& error) {
     error.add_context(message("reading {}", name));
     if (error.kind() == ErrorKind::kMemoryLimit) {
-      error.set_hint("an Arrow file that cannot be read at any place is held as a whole: give a path, a stream, more memory");
+      error.set_hint(
+          "an Arrow file that cannot be read at any place is held as a whole: give a path, a stream, more memory");
     }
     throw;
   }

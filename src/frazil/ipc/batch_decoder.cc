@@ -10,6 +10,7 @@
 #include "frazil/base/error.h"
 #include "frazil/ipc/array_arena.h"
 #include "frazil/ipc/metadata_tables.h"
+#include "frazil/ipc/plain_columns.h"
 
 namespace frazil::ipc {
 namespace {
@@ -36,6 +37,8 @@ class Batch {
         message_(message),
         body_(body),
         nodes_(table.vector(record_batch_field::kNodes, sizeof(FieldNode))),
+        next_node_(nodes_.data()),
+        nodes_left_(nodes_.size()),
         variadic_(table.vector(record_batch_field::kVariadicBufferCounts, sizeof(int64_t))),
         buffers_(table.vector(record_batch_field::kBuffers, sizeof(BufferPlace)), message.body_bytes(), body, changes) {
   }
@@ -50,20 +53,33 @@ class Batch {
     const auto arena_of = [&](uint32_t size) {
       return std::make_shared<ArrayArena>(decoder_.pool(), size, body_.whole);
     };
-    columns_ = arena_of(level_sizes.front());
+    columns_ = {arena_of(level_sizes.front()), level_sizes.front()};
     for (const uint32_t size : level_sizes.subspan(1)) below_.push_back(arena_of(size));
   }
 
-  // The next column, of which `plan` is the first node.
-  ArrayPtr column(const PlannedNode* plan) {
-    next_plan_ = plan;
+  // Where the first node of the next column is planned. Those behind it follow.
+  void go_to(const PlannedNode* plan) { next_plan_ = plan; }
+  // The next column.
+  ArrayPtr column() {
     Array& array = node();
-    return {columns_, &array};
+    return {columns_.of(column_count_++), &array};
+  }
+
+  // Appends the next columns, `count_max` at most, as long as they are plain.
+  void append_plain(size_t count_max, int64_t row_count, std::vector<ArrayPtr>& columns) {
+    if (!buffers_.is_plain()) return;
+    ColumnCursor cursor{next_plan_, next_node_, buffers_.places(), nodes_left_, buffers_.remaining()};
+    append_plain_columns(cursor, count_max, row_count, body_.whole.span(), columns_, columns);
+    next_plan_ = cursor.plan;
+    next_node_ = cursor.node;
+    nodes_left_ = cursor.nodes_left;
+    buffers_.skip(buffers_.remaining() - cursor.places_left);
   }
 
   void skip(const PlannedColumn& column) {
-    if (column.node_count > nodes_.size() - next_node_) throw_too_few_nodes();
-    next_node_ += column.node_count;
+    if (column.node_count > nodes_left_) throw_too_few_nodes();
+    nodes_left_ -= column.node_count;
+    next_node_ += column.node_count * sizeof(FieldNode);
     uint64_t count = column.buffer_count;
     if (message_.is_version4()) count += column.version4_count;
     for (uint32_t i = 0; i < column.view_count; ++i) count += variadic_count();
@@ -71,20 +87,40 @@ class Batch {
   }
 
  private:
-  const std::shared_ptr<ArrayArena>& arena_of(uint8_t level) const { return level == 0 ? columns_ : below_[level - 1]; }
+  ArrayArena& arena_of(uint8_t level) const { return level == 0 ? columns_.arena() : *below_[level - 1]; }
 
   Array& node() {
     const PlannedNode& plan = *next_plan_++;
-    if (next_node_ == nodes_.size()) throw_too_few_nodes();
-    const std::byte* at = nodes_.data() + next_node_ * sizeof(FieldNode);
-    const auto length = load<int64_t>(at);
-    const auto null_count = load<int64_t>(at + sizeof(int64_t));
+    if (nodes_left_ == 0) throw_too_few_nodes();
+    const auto length = load<int64_t>(next_node_);
+    const auto null_count = load<int64_t>(next_node_ + sizeof(int64_t));
     if (length < 0 || null_count < kUnknownNullCount || null_count > length) throw_node(length, null_count);
-    ++next_node_;
-    ArrayArena& arena = *arena_of(plan.level);
+    --nodes_left_;
+    next_node_ += sizeof(FieldNode);
+    ArrayArena& arena = arena_of(plan.level);
     Array& array = arena.add(*plan.type);
     array.length = length;
     array.null_count = null_count;
+    switch (plan.layout) {
+      case Layout::kFixedWidth:
+        if (plan.width == 0) check_implicit(length);
+        validity(arena, array);
+        values(arena, plan, bytes_of(length, plan.width), array);
+        break;
+      case Layout::kBytes:
+        validity(arena, array);
+        values(arena, plan, offset_bytes(plan, length), array);
+        buffers_.next(arena, 0, 1, ByteOrder::kNone, array.buffers[2]);
+        break;
+      default:
+        fill_other(plan, arena, array);
+    }
+    return array;
+  }
+
+  // What most columns are not. A call of its own, so that node() stays short.
+  [[gnu::noinline]] void fill_other(const PlannedNode& plan, ArrayArena& arena, Array& array) {
+    const int64_t length = array.length;
     switch (plan.layout) {
       case Layout::kNull:
         check_implicit(length);
@@ -95,14 +131,7 @@ class Batch {
         buffers_.next(arena, bitmap_bytes(length), 1, ByteOrder::kNone, array.buffers[1]);
         break;
       case Layout::kFixedWidth:
-        if (plan.width == 0) check_implicit(length);
-        validity(arena, array);
-        values(arena, plan, bytes_of(length, plan.width), array);
-        break;
       case Layout::kBytes:
-        validity(arena, array);
-        values(arena, plan, offset_bytes(plan, length), array);
-        buffers_.next(arena, 0, 1, ByteOrder::kNone, array.buffers[2]);
         break;
       case Layout::kView:
         validity(arena, array);
@@ -154,7 +183,6 @@ class Batch {
         check_runs(array);
         break;
     }
-    return array;
   }
 
   // Without nulls nobody needs the bits, and writers may leave them out.
@@ -214,7 +242,7 @@ class Batch {
   }
 
   void children(const PlannedNode& plan, Array& array) {
-    arena_of(plan.level)->keep_others();
+    arena_of(plan.level).keep_others();
     array.children.reserve(plan.child_count);
     for (uint32_t i = 0; i < plan.child_count; ++i) {
       Array& child = node();
@@ -254,7 +282,8 @@ class Batch {
     throw_corrupt(message_.base_offset(), "a message with {} nodes has more in its schema", nodes_.size());
   }
   [[noreturn]] void throw_node(int64_t length, int64_t null_count) const {
-    throw_corrupt(message_.base_offset(), "node {} has {} values and {} nulls", next_node_, length, null_count);
+    throw_corrupt(message_.base_offset(), "node {} has {} values and {} nulls", nodes_.size() - nodes_left_, length,
+                  null_count);
   }
   [[noreturn]] void throw_child(int64_t length, int64_t child_length) const {
     throw_corrupt(message_.base_offset(), "a child of {} values is too short for {}", child_length, length);
@@ -264,12 +293,14 @@ class Batch {
   const Message& message_;
   const Body& body_;
   const FlatVector nodes_;
+  const std::byte* next_node_;
+  size_t nodes_left_;
   const FlatVector variadic_;
-  size_t next_node_ = 0;
   size_t next_variadic_ = 0;
   const PlannedNode* next_plan_ = nullptr;
   BodyBuffers buffers_;
-  std::shared_ptr<ArrayArena> columns_;
+  ArenaOwners columns_;
+  size_t column_count_ = 0;
   std::vector<std::shared_ptr<ArrayArena>> below_;  // a level each
 };
 
@@ -285,7 +316,6 @@ BatchDecoder::BatchDecoder(std::shared_ptr<const ReadSchema> schema, DictionaryR
       projection_(*whole_, options.columns),
       options_(options),
       pool_(pool),
-      decompressor_(pool),
       dictionaries_(*whole_, rules) {}
 
 Codec BatchDecoder::codec_of(const Message& message, const FlatTable& batch) const {
@@ -303,6 +333,13 @@ Codec BatchDecoder::codec_of(const Message& message, const FlatTable& batch) con
   if (same_text(*name, "lz4") || same_text(*name, "lz4_frame")) return Codec::kLz4Frame;
   if (same_text(*name, "zstd")) return Codec::kZstd;
   throw_error(ErrorKind::kUnsupported, "compression '{}' is not read", *name);
+}
+
+BodyBuffers::Changes BatchDecoder::changes_of(const Message& message, const FlatTable& batch) {
+  const Codec codec = codec_of(message, batch);
+  if (codec != Codec::kNone && !decompressor_) decompressor_.emplace(pool_);
+  return {pool_, decompressor_ ? &*decompressor_ : nullptr, options_.max_decompressed_bytes, codec,
+          whole_->is_big_endian};
 }
 
 bool BatchDecoder::wants_dictionary(const Message& message) const {
@@ -323,11 +360,11 @@ int64_t row_count_of(const Message& message) {
 RecordBatch BatchDecoder::decode(const Message& message, const Body& body) {
   const FlatTable& table = message.header();
   const int64_t row_count = row_count_of(message);
-  const BodyBuffers::Changes changes{pool_, decompressor_, options_.max_decompressed_bytes, codec_of(message, table),
-                                     whole_->is_big_endian};
+  const BodyBuffers::Changes changes = changes_of(message, table);
   const std::vector<PlannedColumn>& planned = whole_->plan.columns;
   std::vector<ArrayPtr> columns;
   size_t source = 0;
+  bool fits = true;  // the column at `source`
   try {
     Batch batch(*this, message, table, body, changes);
     if (projection_.is_all) {
@@ -336,19 +373,23 @@ RecordBatch BatchDecoder::decode(const Message& message, const Body& body) {
       }
       batch.make_room(whole_->plan.level_sizes);
       columns.reserve(planned.size());
-      const PlannedNode* node = whole_->plan.nodes.data();
-      for (; source < planned.size(); ++source) {
-        columns.push_back(batch.column(node));
-        if (columns.back()->length != row_count) break;
-        node += planned[source].node_count;
+      batch.go_to(whole_->plan.nodes.data());
+      while (true) {
+        batch.append_plain(planned.size() - columns.size(), row_count, columns);
+        source = columns.size();
+        if (source == planned.size()) break;
+        fits = columns.emplace_back(batch.column())->length == row_count;
+        if (!fits) break;
       }
     } else {
       batch.make_room(projection_.level_sizes);
       columns.resize(projection_.columns.size());
       for (const Projection::Column& column : projection_.columns) {
         for (; source < column.source; ++source) batch.skip(planned[source]);
-        columns[column.target] = batch.column(whole_->plan.nodes.data() + column.first_node);
-        if (columns[column.target]->length != row_count) break;
+        batch.go_to(whole_->plan.nodes.data() + column.first_node);
+        columns[column.target] = batch.column();
+        fits = columns[column.target]->length == row_count;
+        if (!fits) break;
         ++source;
       }
     }
@@ -358,11 +399,9 @@ RecordBatch BatchDecoder::decode(const Message& message, const Body& body) {
     }
     throw;
   }
-  for (const ArrayPtr& column : columns) {
-    if (column == nullptr || column->length != row_count) {
-      throw_corrupt(message.base_offset(), "column '{}' has another number of values than the batch's {} rows",
-                    whole_->schema->field(source).name, row_count);
-    }
+  if (!fits) {
+    throw_corrupt(message.base_offset(), "column '{}' has another number of values than the batch's {} rows",
+                  whole_->schema->field(source).name, row_count);
   }
   RecordBatch result = RecordBatch::trusted(projection_.schema, row_count, std::move(columns));
   if (options_.validation == Validation::kFull) validate_full_but_dictionaries(result);
@@ -373,11 +412,11 @@ ArrayPtr BatchDecoder::decode_dictionary(const Message& message, const ReadSchem
                                          const Body& body) {
   const std::optional<FlatTable> table = message.header().table(dictionary_batch_field::kData);
   if (!table) throw_corrupt(message.base_offset(), "a dictionary without values");
-  const BodyBuffers::Changes changes{pool_, decompressor_, options_.max_decompressed_bytes, codec_of(message, *table),
-                                     whole_->is_big_endian};
+  const BodyBuffers::Changes changes = changes_of(message, *table);
   Batch batch(*this, message, *table, body, changes);
   batch.make_room(dictionary.plan.level_sizes);
-  return batch.column(dictionary.plan.nodes.data());
+  batch.go_to(dictionary.plan.nodes.data());
+  return batch.column();
 }
 
 void BatchDecoder::wanted_ranges(const Message& message, std::vector<ByteRange>& ranges) const {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -50,12 +51,13 @@ class BatchDecoder {
 
  private:
   Codec codec_of(const Message& message, const FlatTable& batch) const;
+  BodyBuffers::Changes changes_of(const Message& message, const FlatTable& batch);
 
   const std::shared_ptr<const ReadSchema> whole_;
   const Projection projection_;
   const ReadOptions& options_;
   MemoryPool& pool_;
-  Decompressor decompressor_;
+  std::optional<Decompressor> decompressor_;  // once a body was compressed
   Dictionaries dictionaries_;
 };
 

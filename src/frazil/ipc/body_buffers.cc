@@ -88,11 +88,22 @@ MutableBuffer BodyBuffers::decompress(const Place& place, uint64_t size, std::sp
   decompressed_left_ -= size;
   MutableBuffer result = changes_.pool.allocate(static_cast<size_t>(size));
   try {
-    changes_.decompressor.decompress(changes_.codec, bytes, result.span());
+    changes_.decompressor->decompress(changes_.codec, bytes, result.span());
   } catch (const CorruptError& error) {
-    throw_corrupt(at, "buffer {} of a message: {}", next_ - 1, error.message());
+    throw_corrupt(at, "buffer {} of a message: {}", index() - 1, error.message());
   }
   return result;
+}
+
+void BodyBuffers::other(ArrayArena& arena, Place place, uint64_t needed, size_t alignment, ByteOrder order,
+                        Buffer& out) {
+  if (!is_plain_) return changed(arena, place, needed, alignment, order, out);
+  if (place.length < needed) throw_short(place, place.length, needed);
+  if (place.length == 0) return;
+  // Not aligned.
+  arena.keep_others();
+  take_copied(place);
+  out = changes_.pool.copy({body_.whole.data() + place.offset, static_cast<size_t>(place.length)});
 }
 
 void BodyBuffers::changed(ArrayArena& arena, const Place& place, uint64_t needed, size_t alignment, ByteOrder order,
@@ -130,7 +141,7 @@ void BodyBuffers::changed(ArrayArena& arena, const Place& place, uint64_t needed
   }
   if (own.size() == 0) {
     if (body_.is_whole) {
-      arena.slice(stored.data(), stored.size(), out);
+      out = arena.slice(stored.data(), stored.size());
     } else {
       out = std::move(stored);
     }
@@ -149,12 +160,12 @@ void BodyBuffers::throw_copied(const Place& place) const {
 }
 
 void BodyBuffers::throw_outside(const Place& place) const {
-  throw_corrupt(body_.offset, "buffer {} is not inside of its body of {} bytes: {} bytes at {}", next_, body_bytes_,
+  throw_corrupt(body_.offset, "buffer {} is not inside of its body of {} bytes: {} bytes at {}", index(), body_bytes_,
                 static_cast<int64_t>(place.length), static_cast<int64_t>(place.offset));
 }
 
 void BodyBuffers::throw_short(const Place& place, uint64_t length, uint64_t needed) const {
-  throw_corrupt(body_.offset + place.offset, "buffer {} is too short: {} < {} bytes", next_ - 1, length, needed);
+  throw_corrupt(body_.offset + place.offset, "buffer {} is too short: {} < {} bytes", index() - 1, length, needed);
 }
 
 }  // namespace frazil::ipc

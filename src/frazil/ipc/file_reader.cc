@@ -109,7 +109,7 @@ struct FileReader::Impl {
   std::optional<FlatTable> footer;
   FlatVector dictionaries;
   FlatVector batches;
-  std::unique_ptr<BatchDecoder> decoder;
+  std::optional<BatchDecoder> decoder;  // of what was opened
   bool has_dictionaries = false;
 };
 
@@ -143,8 +143,7 @@ void FileReader::Impl::open(const Buffer& tail) {
   if (!schema) throw_corrupt(footer_offset, "a footer without a schema");
   dictionaries = footer->vector(footer_field::kDictionaries, sizeof(Block));
   batches = footer->vector(footer_field::kRecordBatches, sizeof(Block));
-  decoder = std::make_unique<BatchDecoder>(read_schema_of(*schema, options.schema_cache), DictionaryRules::kFile,
-                                           options, pool);
+  decoder.emplace(read_schema_of(*schema, options.schema_cache), DictionaryRules::kFile, options, pool);
 }
 
 Block FileReader::Impl::block(const FlatVector& blocks, size_t index) const {

@@ -68,7 +68,7 @@ struct PushDecoder::Impl {
   Buffer metadata;  // of the message at hand
   Buffer batch_metadata;
   uint64_t batch_metadata_offset = 0;
-  std::unique_ptr<BatchDecoder> decoder;
+  std::optional<BatchDecoder> decoder;  // from the schema on
   SchemaPtr schema;
 };
 
@@ -105,7 +105,7 @@ bool PushDecoder::Impl::read_prefix() {
   offset += prefix->prefix_bytes;
   prefix_bytes = sizeof(uint32_t);
   if (prefix->metadata_bytes == 0) {
-    if (decoder == nullptr) throw_corrupt(offset, "a stream ends before its schema");
+    if (!decoder) throw_corrupt(offset, "a stream ends before its schema");
     stage = Stage::kEnd;
     return true;
   }
@@ -127,9 +127,9 @@ void PushDecoder::Impl::read_metadata() {
     throw_corrupt(metadata_offset, "a message has a body of {} bytes, more than {}", message.body_bytes(),
                   options.max_body_bytes);
   }
-  if ((message.kind() == MessageKind::kSchema) != (decoder == nullptr)) {
-    throw_corrupt(metadata_offset, decoder == nullptr ? "a stream without a schema before its batches"
-                                                      : "a stream with a second schema");
+  if ((message.kind() == MessageKind::kSchema) == decoder.has_value()) {
+    throw_corrupt(metadata_offset,
+                  !decoder ? "a stream without a schema before its batches" : "a stream with a second schema");
   }
   if (message.kind() == MessageKind::kSchema) read_schema(message);
   body_bytes = message.body_bytes();
@@ -137,8 +137,7 @@ void PushDecoder::Impl::read_metadata() {
 }
 
 void PushDecoder::Impl::read_schema(const Message& message) {
-  decoder = std::make_unique<BatchDecoder>(read_schema_of(message.header(), options.schema_cache),
-                                           DictionaryRules::kStream, options, pool);
+  decoder.emplace(read_schema_of(message.header(), options.schema_cache), DictionaryRules::kStream, options, pool);
   schema = decoder->schema();
 }
 
@@ -242,7 +241,7 @@ void PushDecoder::finish() {
     throw_corrupt(impl.offset + impl.pieces.size(), "a stream ends inside of a message, {} bytes before its next part",
                   impl.missing());
   }
-  if (impl.decoder == nullptr) throw_corrupt(impl.offset, "a stream ends before its schema");
+  if (!impl.decoder) throw_corrupt(impl.offset, "a stream ends before its schema");
   impl.stage = Impl::Stage::kEnd;
 }
 

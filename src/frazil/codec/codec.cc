@@ -12,6 +12,7 @@
 #include "frazil/base/error.h"
 #include "frazil/codec/attempt.h"
 #include "frazil/codec/brotli.h"
+#include "frazil/codec/front.h"
 #include "frazil/codec/inflate.h"
 
 namespace frazil {
@@ -229,6 +230,22 @@ MutableBuffer Decompressor::decompress_unsized(Codec codec, std::span<const std:
                     to_string(codec), max_bytes);
     }
     capacity = std::min(max_bytes, std::max<size_t>(4096, capacity > max_bytes / 2 ? max_bytes : capacity * 2));
+  }
+}
+
+bool Decompressor::has_front(Codec codec) {
+  return codec == Codec::kZstd || codec == Codec::kSnappy;
+}
+
+size_t Decompressor::decompress_front(Codec codec, std::span<const std::byte> input, std::span<std::byte> output) {
+  static_assert(kFrontSlackBytes >= kFrontBlockBytes);
+  switch (codec) {
+    case Codec::kZstd:
+      return zstd_front(contexts_->zstd_context(), input, output);
+    case Codec::kSnappy:
+      return snappy_front(input, output);
+    default:
+      throw_error(ErrorKind::kInternal, "the front of {} is not read", to_string(codec));
   }
 }
 

@@ -53,6 +53,14 @@ class Decompressor {
   // may be up to twice the output.
   MutableBuffer decompress_unsized(Codec codec, std::span<const std::byte> input, size_t max_bytes);
 
+  // Whether decompress_front() is for this codec.
+  static bool has_front(Codec codec);
+  // Decompresses as much of the beginning as fits in `output`, less up to kFrontSlackBytes, and returns how much that is.
+  // `input` may be cut: where it ends, or the first frame, is the end. kFrontSlackBytes more than the output are enough
+  // for what other libraries write. Nothing tells that the rest is whole. Throws CorruptError, MemoryLimitError.
+  static constexpr size_t kFrontSlackBytes = size_t{128} << 10;
+  size_t decompress_front(Codec codec, std::span<const std::byte> input, std::span<std::byte> output);
+
   // What its contexts take of the pool now.
   size_t charged_bytes() const;
 

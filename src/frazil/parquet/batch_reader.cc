@@ -39,7 +39,8 @@ class BatchReader::Impl {
         *file_, *metadata_, options_.columns, *decompressor_,
         ColumnTree::Options{
             .pages = {.pages = {.window_bytes = options_.window_bytes, .verify_checksums = options_.verify_checksums},
-                      .validate_utf8 = options_.validate_utf8},
+                      .validate_utf8 = options_.validate_utf8,
+                      .fronts_first = options_.first_batch_rows > 0},
             .bytes_max = limits_.bytes_max});
     for (size_t i = 0; i < columns().size(); ++i) {
       (columns()[i].is_variable() ? variable_ : fixed_).push_back(i);
@@ -57,6 +58,7 @@ class BatchReader::Impl {
       for (const auto& leaf : column.leaves) check_dictionaries(*leaf);
     }
     limits_.rows_max = static_cast<size_t>(options_.batch_rows);
+    first_batch_rows_ = static_cast<size_t>(std::max<int64_t>(options_.first_batch_rows, 0));
     if (row_bits_ > 0) {
       limits_.rows_max = std::min(limits_.rows_max, std::max<size_t>(1, limits_.bytes_max * 8 / row_bits_));
     }
@@ -384,6 +386,7 @@ class BatchReader::Impl {
 
   bool begin_batch(MemorySource& memory) {
     rows_target_ = std::min(limits_.rows_max, group_rows_left_);
+    if (first_batch_rows_ > 0) rows_target_ = std::min(rows_target_, first_batch_rows_);
     for (size_t i : variable_) {
       if (!columns()[i].begin_batch(rows_target_, memory)) return false;
     }
@@ -510,6 +513,7 @@ class BatchReader::Impl {
 
   void finish_batch(MemorySource& memory, std::optional<RecordBatch>& out) {
     group_rows_left_ -= rows_;
+    first_batch_rows_ = 0;
     out.emplace(tree_->schema(), static_cast<int64_t>(rows_), tree_->finish_batch(rows_, memory));
     phase_ = Phase::kBegin;
     if (group_rows_left_ == 0) {
@@ -547,6 +551,7 @@ class BatchReader::Impl {
   Phase phase_ = Phase::kGroup;
   size_t group_ = 0;
   size_t group_rows_left_ = 0;
+  size_t first_batch_rows_ = 0;  // 0 behind the first batch
   RowRange all_rows_;
   size_t data_bytes_max_ = 0;  // of a batch of this row group: batch_data_bytes_max()
   std::vector<SharedRead> shared_;

@@ -54,6 +54,8 @@ struct ReadOptions {
   // room in the batches.
   std::vector<GroupRows> rows = {};
   int64_t batch_rows = 65536;
+  // 0, or of the first batch: it is to come soon. Of large dictionaries, the rest is then loaded behind it.
+  int64_t first_batch_rows = 0;
   // Of a batch's values, offsets and validity; block rounding and dictionaries come on top. A single row that is larger
   // is a batch alone.
   size_t batch_bytes_max = size_t{64} << 20;

@@ -184,10 +184,16 @@ bool ChunkPages::read_header(MemorySource& memory) {
 }
 
 bool ChunkPages::decompress(std::span<const std::byte> compressed, std::span<std::byte> target, MemorySource& memory) {
+  return with_context([&] { decompressor_->decompress(to_codec(codec_), compressed, target); }, memory);
+}
+
+// Runs `work`, which decompresses. False for want of memory.
+template <typename Work>
+bool ChunkPages::with_context(Work&& work, MemorySource& memory) {
   // The contexts of a codec are charged to the pool itself when they are made: the promise makes room for them.
   for (size_t context_bytes = kContextBytesFirst;; context_bytes *= 4) {
     try {
-      decompressor_->decompress(to_codec(codec_), compressed, target);
+      work();
       return true;
     } catch (const CorruptError& error) {
       throw_corrupt(position_, "page: {}", error.message());
@@ -276,6 +282,40 @@ std::optional<size_t> ChunkPages::compressed_values_bytes() const {
   const auto bytes = static_cast<size_t>(header.uncompressed_size);
   return is_v2 ? bytes - static_cast<size_t>(header.definition_size) - static_cast<size_t>(header.repetition_size)
                : bytes;
+}
+
+bool ChunkPages::has_front() const {
+  const PageHeader& header = page_.header;
+  // Less than four times as much is not worth reading it again.
+  return whole_ == nullptr && header.type == PageType::kDictionary &&
+         static_cast<size_t>(header.uncompressed_size) >= 4 * kFrontBytes &&
+         !(header.crc &&
+           (options_.verify_checksums == ChecksumPolicy::kAlways ||
+            (options_.verify_checksums == ChecksumPolicy::kSmallPages && header.compressed_size <= kSmallPageBytes))) &&
+         (codec_ == CompressionCodec::kUncompressed || Decompressor::has_front(to_codec(codec_)));
+}
+
+ChunkPages::Status ChunkPages::load_front(MemorySource& memory) {
+  const bool is_compressed = codec_ != CompressionCodec::kUncompressed;
+  const size_t target_size = kFrontBytes + (is_compressed ? Decompressor::kFrontSlackBytes : 0);
+  const size_t source_size = target_size + (is_compressed ? Decompressor::kFrontSlackBytes : 0);
+  const size_t size = std::min(static_cast<size_t>(page_.header.compressed_size), source_size);
+  const std::byte* const bytes = fetch(position_ + page_.header.header_size, size, memory);
+  if (bytes == nullptr) return Status::kNeedMemory;
+  if (!is_compressed) {
+    page_.values = {bytes, size};
+  } else {
+    if (page_buffer_.capacity() < target_size && !memory.allocate(page_buffer_, target_size))
+      return Status::kNeedMemory;
+    size_t done = 0;
+    const auto work = [&] {
+      done = decompressor_->decompress_front(to_codec(codec_), {bytes, size}, {page_buffer_.data(), target_size});
+    };
+    if (!with_context(work, memory)) return Status::kNeedMemory;
+    page_.values = {page_buffer_.data(), done};
+  }
+  is_loaded_ = true;
+  return Status::kPage;
 }
 
 ChunkPages::Status ChunkPages::load_to(std::byte* target, MemorySource& memory) {

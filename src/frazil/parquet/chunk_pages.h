@@ -66,7 +66,13 @@ class ChunkPages {
   std::optional<size_t> compressed_values_bytes() const;
   // load() of such a page to a place of so many bytes that is not its own.
   Status load_to(std::byte* target, MemorySource& memory);
-  // Forgets what load_to() did: load() starts again.
+  static constexpr size_t kFrontBytes = size_t{256} << 10;
+  // Whether a page that load_header() found has a front that is much less than the page.
+  bool has_front() const;
+  // Instead of load() of such a page: page().values are some of the first of its bytes. Fewer than kFrontBytes if it is
+  // compressed in an unusual way: load() tells then whether it is damaged.
+  Status load_front(MemorySource& memory);
+  // Forgets what load_to() and load_front() did: load() starts again.
   void unload() { is_loaded_ = false; }
   void advance();
   // Makes the page whose header stands at `offset` of the file the current one. Throws CorruptError unless that lies in
@@ -87,6 +93,8 @@ class ChunkPages {
   bool read_header(MemorySource& memory);
   bool read_payload(std::byte* target, MemorySource& memory);
   bool decompress(std::span<const std::byte> compressed, std::span<std::byte> target, MemorySource& memory);
+  template <typename Work>
+  bool with_context(Work&& work, MemorySource& memory);
 
   const InputFile* file_;
   Decompressor* decompressor_;

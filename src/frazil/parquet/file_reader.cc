@@ -274,6 +274,7 @@ BatchReader FileReader::Impl::open_all(const std::vector<ColumnRequest>& request
   ReadOptions read = read_options(requests);
   read.first_row_group = options_.first_row_group;
   read.row_group_count = options_.row_group_count;
+  read.first_batch_rows = options_.first_batch_rows;
   return {file_, metadata_, std::move(read), pool_};
 }
 

@@ -68,6 +68,7 @@ struct FileReaderOptions {
   int first_row_group = 0;
   int row_group_count = -1;  // -1: to the end
   int64_t batch_rows = 65536;
+  int64_t first_batch_rows = 0;  // as in batch_reader.h; not for what is filtered
   size_t batch_bytes_max = size_t{64} << 20;
   size_t kept_bytes_max = size_t{16} << 20;
   bool late_materialization = true;  // false: phases 2 and 3 are one

@@ -18,6 +18,43 @@ bool is_dictionary(Encoding encoding) {
   return encoding == Encoding::kPlainDictionary || encoding == Encoding::kRleDictionary;
 }
 
+// Bytes of a plain value, 0 if they stand before it; nothing for types whose dictionaries are read whole.
+std::optional<size_t> plain_width(PhysicalType type) {
+  switch (type) {
+    case PhysicalType::kInt32:
+    case PhysicalType::kFloat:
+      return 4;
+    case PhysicalType::kInt64:
+    case PhysicalType::kDouble:
+      return 8;
+    case PhysicalType::kByteArray:
+      return 0;
+    default:
+      return std::nullopt;
+  }
+}
+
+struct PlainValues {
+  std::span<const std::byte> bytes;
+  size_t count = 0;
+};
+
+// Those of `count` values that are whole in the front of their page.
+PlainValues whole_values(std::span<const std::byte> front, size_t width, size_t count) {
+  if (width > 0) {
+    count = std::min(count, front.size() / width);
+    return {front.first(count * width), count};
+  }
+  size_t size = 0;
+  size_t whole = 0;
+  for (; whole < count && front.size() - size >= kLengthBytes; ++whole) {
+    const size_t length = load<uint32_t>(front.data() + size);
+    if (length > front.size() - size - kLengthBytes) break;
+    size += kLengthBytes + length;
+  }
+  return {front.first(size), whole};
+}
+
 }  // namespace
 
 LeafPages::LeafPages(const InputFile& file, const FileMetadata& metadata, size_t leaf, const DataTypePtr& type,
@@ -29,12 +66,15 @@ LeafPages::LeafPages(const InputFile& file, const FileMetadata& metadata, size_t
       leaf_(leaf),
       path_(metadata.schema().path(metadata.schema().leaf_node(leaf))),
       pages_(file, decompressor, options.pages) {
+  fronts_first_ = options.fronts_first && type->id() != TypeId::kDictionary;
   if (type->id() == TypeId::kDictionary) {
     dictionary_ = std::make_unique<DictionaryArray>(node(), type->value_type(), options.validate_utf8);
   }
 }
 
 void LeafPages::open(size_t row_group, const std::byte* whole) {
+  if (chunk_ != nullptr) fronts_first_ = false;
+  front_.reset();
   chunk_ = &metadata_->row_groups()[row_group].columns[leaf_];
   had_data_pages_ = false;
   is_started_ = false;
@@ -63,11 +103,14 @@ LeafPages::Status LeafPages::load_header(MemorySource& memory) {
   // Before the new one takes its room.
   if (has_old_dictionary_) static_cast<void>(values.free_dictionary(memory));
   has_old_dictionary_ = false;
+  if (front_ && (had_data_pages_ || front_->is_too_short) && load_rest_of_dictionary(memory) == Status::kNeedMemory) {
+    return Status::kNeedMemory;
+  }
   for (;;) {
     const Status status = pages_.load_header(memory);
     if (status != Status::kPage) return status;
     if (header().type == PageType::kDictionary) {
-      if (pages_.load(memory) == Status::kNeedMemory || !load_dictionary(memory)) return Status::kNeedMemory;
+      if (load_front_or_whole(memory) == Status::kNeedMemory) return Status::kNeedMemory;
       pages_.advance();
       pages_.trim(memory);
     } else if (header().value_count == 0) {
@@ -83,6 +126,53 @@ LeafPages::Status LeafPages::load_header(MemorySource& memory) {
 void LeafPages::free_spent_dictionary(MemorySource& memory) {
   if (dictionary_pages_left_ != 0 || !values.has_dictionary() || is_dictionary(header().encoding)) return;
   spared_bytes_ = values.free_dictionary(memory);
+  front_.reset();
+}
+
+LeafPages::Status LeafPages::load_front_or_whole(MemorySource& memory) {
+  const std::optional<size_t> width = plain_width(node().type);
+  if (!fronts_first_ || had_data_pages_ || front_ || !width || !pages_.has_front()) {
+    if (pages_.load(memory) == Status::kNeedMemory || !load_dictionary(memory)) return Status::kNeedMemory;
+    return Status::kPage;
+  }
+  if (pages_.load_front(memory) == Status::kNeedMemory) return Status::kNeedMemory;
+  const Page& page = pages_.page();
+  if (page.values.size() < ChunkPages::kFrontBytes) {
+    pages_.unload();
+    fronts_first_ = false;
+    return load_front_or_whole(memory);
+  }
+  const PlainValues front = whole_values(page.values, *width, static_cast<size_t>(page.header.value_count));
+  if (!load_dictionary(front.bytes, front.count, memory)) return Status::kNeedMemory;
+  front_ = Front{.offset = page.offset, .count = front.count, .is_too_short = false, .return_to = std::nullopt};
+  return Status::kPage;
+}
+
+LeafPages::Status LeafPages::load_rest_of_dictionary(MemorySource& memory) {
+  if (!front_->return_to) {
+    static_cast<void>(values.free_dictionary(memory));
+    front_->return_to = pages_.position();
+    pages_.jump(front_->offset);
+  }
+  if (pages_.load(memory) == Status::kNeedMemory || !load_dictionary(memory)) return Status::kNeedMemory;
+  pages_.jump(*front_->return_to);
+  pages_.trim(memory);
+  front_.reset();
+  return Status::kPage;
+}
+
+// Whether the page that was started refers to values that the front of the dictionary does not have.
+bool LeafPages::is_behind_front() const {
+  if (!front_ || !is_dictionary(header().encoding)) return false;
+  HybridReader indices = values.cursor().indices;
+  uint32_t scratch[ValueDecoder::kScratch + 32];
+  for (size_t left = level_count(); left > 0;) {
+    const size_t count = indices.read(kernels(), scratch, std::min(left, ValueDecoder::kScratch));
+    if (count == 0) break;
+    if (*std::max_element(scratch, scratch + count) >= front_->count) return true;
+    left -= count;
+  }
+  return false;
 }
 
 LeafPages::Status LeafPages::load(MemorySource& memory) {
@@ -94,6 +184,11 @@ LeafPages::Status LeafPages::load(MemorySource& memory) {
     }
     if (status != Status::kPage) return status;
     start_page();
+    if (is_behind_front()) {
+      is_started_ = false;
+      front_->is_too_short = true;
+      return load(memory);
+    }
   }
   return values.prepare(memory) ? Status::kPage : Status::kNeedMemory;
 }
@@ -148,22 +243,25 @@ void LeafPages::jump(uint64_t offset) {
 }
 
 bool LeafPages::load_dictionary(MemorySource& memory) {
+  return load_dictionary(pages_.page().values, static_cast<size_t>(header().value_count), memory);
+}
+
+bool LeafPages::load_dictionary(std::span<const std::byte> page_values, size_t count, MemorySource& memory) {
   const Page& page = pages_.page();
-  if (had_data_pages_) throw_corrupt(page.offset, "a dictionary page after data pages");
+  if (had_data_pages_ && !front_) throw_corrupt(page.offset, "a dictionary page after data pages");
   if (page.header.encoding != Encoding::kPlain && page.header.encoding != Encoding::kPlainDictionary) {
     throw_error(ErrorKind::kUnsupported, "a dictionary in encoding {} is not read", to_string(page.header.encoding));
   }
-  const auto count = static_cast<size_t>(page.header.value_count);
-  const size_t bytes = values.dictionary_bytes(page.values, count);
-  if (dictionary_ && !dictionary_->load(page.values, count, memory)) return false;
+  const size_t bytes = values.dictionary_bytes(page_values, count);
+  if (dictionary_ && !dictionary_->load(page_values, count, memory)) return false;
   if (values.has_dictionary()) static_cast<void>(values.free_dictionary(memory));
   Block& storage = values.dictionary_storage();
   if (bytes > 0 && storage.capacity() < bytes && !memory.allocate(storage, bytes)) return false;
-  std::span<const std::byte> bytes_of_values = page.values;
+  std::span<const std::byte> bytes_of_values = page_values;
   if (values.keeps_dictionary_page()) {
     const auto kept = pages_.keep_values(values.dictionary_page(), memory);
     if (!kept) return false;
-    bytes_of_values = *kept;
+    bytes_of_values = kept->first(page_values.size());
   }
   values.set_dictionary(bytes_of_values, count);
   return true;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -29,6 +30,9 @@ class LeafPages {
   struct Options {
     ChunkPages::Options pages;
     bool validate_utf8 = false;
+    // Of the first row group's dictionary if that is large, only the front is loaded at first, and all of it once a page
+    // asks for more than that or the first page has been left: the first rows are there sooner.
+    bool fronts_first = false;
   };
 
   // Borrows file, metadata and decompressor. Requires that values of the leaf can be `type` (require_conversion).
@@ -83,6 +87,10 @@ class LeafPages {
 
  private:
   bool load_dictionary(MemorySource& memory);
+  bool load_dictionary(std::span<const std::byte> page_values, size_t count, MemorySource& memory);
+  Status load_front_or_whole(MemorySource& memory);
+  Status load_rest_of_dictionary(MemorySource& memory);
+  bool is_behind_front() const;
   void free_spent_dictionary(MemorySource& memory);
   void start_page();
   void start_levels(std::span<const std::byte>& values_left);
@@ -99,6 +107,15 @@ class LeafPages {
   bool has_old_dictionary_ = false;     // of the row group before
   int64_t dictionary_pages_left_ = -1;  // data pages that refer to the dictionary; -1: not known
   size_t spared_bytes_ = 0;
+  // While the dictionary is its front alone: where its page stands, and how many values it has.
+  struct Front {
+    uint64_t offset = 0;
+    size_t count = 0;
+    bool is_too_short = false;          // for the current page
+    std::optional<uint64_t> return_to;  // while the whole is being loaded: where the current page stands
+  };
+  std::optional<Front> front_;
+  bool fronts_first_ = false;  // in this row group
   bool had_data_pages_ = false;
   bool is_started_ = false;
   std::byte levels_[kPlacedLevelBytesMax + kBlockPadding] = {};  // of a page that load_to() placed

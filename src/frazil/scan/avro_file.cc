@@ -152,7 +152,7 @@ class AvroFile final : public FormatFile {
  public:
   explicit AvroFile(std::unique_ptr<FormatReader> reader) : reader_(std::move(reader)) {}
   size_t part_count() const override { return 1; }
-  std::unique_ptr<FormatReader> open_part(size_t, Decompressor&, MemoryPool&) override { return std::move(reader_); }
+  std::unique_ptr<FormatReader> open_part(const Part&, MemoryPool&) override { return std::move(reader_); }
 
  private:
   std::unique_ptr<FormatReader> reader_;

@@ -51,10 +51,9 @@ size_t DataFile::part_count() const {
   return file_->part_count();
 }
 
-DataFileReader::DataFileReader(std::shared_ptr<DataFile> file, size_t part, Decompressor& decompressor,
-                               MemoryPool& pool)
+DataFileReader::DataFileReader(std::shared_ptr<DataFile> file, const Part& part, MemoryPool& pool)
     : file_(std::move(file)),
-      reader_(with_context(file_->path_, [&] { return file_->file_->open_part(part, decompressor, pool); })),
+      reader_(with_context(file_->path_, [&] { return file_->file_->open_part(part, pool); })),
       assembler_(file_->sources_, file_->schema_) {}
 
 DataFileReader::~DataFileReader() = default;

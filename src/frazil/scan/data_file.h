@@ -42,6 +42,13 @@ struct ReadSetup {
 class FormatFile;
 class FormatReader;
 
+// What a reader reads of its file, and how.
+struct Part {
+  size_t index = 0;
+  Decompressor* decompressor = nullptr;  // the reader's while it lives, outlives it
+  int64_t first_batch_rows = 0;          // 0, or the first batch has no more of them and is to come soon
+};
+
 // An open data file. Its parts, one or more, are in their order all of its rows, and do not depend on the threads. Their
 // readers keep it open. Errors name the file.
 class DataFile {
@@ -67,9 +74,8 @@ class DataFile {
 // Reads a part of a file. One thread at a time; readers of several parts at the same time. Errors name the file.
 class DataFileReader {
  public:
-  // One thread at a time for all readers of a file, once for each part, and again if it threw. The decompressor is this
-  // reader's while it lives.
-  DataFileReader(std::shared_ptr<DataFile> file, size_t part, Decompressor& decompressor, MemoryPool& pool);
+  // One thread at a time for all readers of a file, once for each part, and again if it threw.
+  DataFileReader(std::shared_ptr<DataFile> file, const Part& part, MemoryPool& pool);
   ~DataFileReader();
 
   const std::string& path() const { return file_->path(); }

@@ -137,7 +137,7 @@ struct AvroRead {
     const auto file = std::make_shared<DataFile>(setup, task, pool);
     EXPECT_EQ(file->part_count(), 1u);
     Decompressor decompressor(pool);
-    DataFileReader reader(file, 0, decompressor, pool);
+    DataFileReader reader(file, {.index = 0, .decompressor = &decompressor}, pool);
     std::vector<std::string> rows;
     for (;;) {
       Reservation reservation = pool.reserve(reader.memory_needs(false).total());

@@ -38,7 +38,7 @@ class FormatFile {
   virtual ~FormatFile() = default;
   virtual size_t part_count() const = 0;
   // Once a part; again if it threw. One thread at a time, whichever reads.
-  virtual std::unique_ptr<FormatReader> open_part(size_t part, Decompressor& decompressor, MemoryPool& pool) = 0;
+  virtual std::unique_ptr<FormatReader> open_part(const Part& part, MemoryPool& pool) = 0;
 };
 
 // Open the file and resolve the scan's columns into `sources`.

@@ -82,11 +82,12 @@ class ParquetFile final : public FormatFile {
   ParquetFile(std::shared_ptr<const InputFile> file, parquet::FileReaderOptions options)
       : file_(std::move(file)), options_(std::move(options)), parts_(split(*options_.metadata, options_)) {}
   size_t part_count() const override { return parts_.size(); }
-  std::unique_ptr<FormatReader> open_part(size_t part, Decompressor& decompressor, MemoryPool& pool) override {
+  std::unique_ptr<FormatReader> open_part(const Part& part, MemoryPool& pool) override {
     parquet::FileReaderOptions options = options_;
-    options.first_row_group = parts_[part].first;
-    options.row_group_count = parts_[part].count;
-    options.decompressor = &decompressor;
+    options.first_row_group = parts_[part.index].first;
+    options.row_group_count = parts_[part.index].count;
+    options.decompressor = part.decompressor;
+    options.first_batch_rows = part.first_batch_rows;
     return std::make_unique<ParquetReader>(parquet::FileReader(file_, std::move(options), pool));
   }
 

@@ -42,6 +42,9 @@ namespace {
 constexpr auto kReleasePatience = std::chrono::seconds(2);
 constexpr auto kReleasePollInterval = std::chrono::milliseconds(2);
 
+// Of the first batch of all, which is waited for: less than what most pages have.
+constexpr int64_t kFirstBatchRows = 8192;
+
 // A data file that is due, or the error that is due instead: its manifest could not be read.
 struct Due {
   Task task;
@@ -466,13 +469,17 @@ class StreamState {
       unit.decompressor = std::move(spare_decompressors_.back());
       spare_decompressors_.pop_back();
     }
+    const bool is_first = stats_.parts == 0;
     std::shared_ptr<DataFile> file = unit.file;
     std::unique_ptr<DataFileReader> reader;
     parquet::BatchReader::MemoryNeeds needs;
     const Outcome outcome = run_unlocked(unit.busy, [&] {
       if (!file) file = std::make_shared<DataFile>(setup_, unit.due->task, pool_);
       if (!unit.decompressor) unit.decompressor = std::make_unique<Decompressor>(pool_);
-      reader = std::make_unique<DataFileReader>(file, unit.part, *unit.decompressor, pool_);
+      const Part part{.index = unit.part,
+                      .decompressor = unit.decompressor.get(),
+                      .first_batch_rows = is_first ? kFirstBatchRows : 0};
+      reader = std::make_unique<DataFileReader>(file, part, pool_);
       needs = reader->memory_needs(false);
       // Bounds from the footer are loose. Where they would keep other units out, the page headers tell the truth.
       if (needs.total() > pool_.budget_bytes() / (2 * thread_limit_)) needs = reader->memory_needs(true);

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <utility>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "frazil/base/error.h"
@@ -41,12 +42,26 @@ class DescriptorSource final : public ByteSource {
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) throw IoError(errno, message("cannot read {}", name_));
       at_ += static_cast<uint64_t>(got);
+      if (!is_widened_ && at_ >= kPipeBytes) widen();
       return static_cast<size_t>(got);
     }
   }
 
  private:
+  static constexpr uint64_t kPipeBytes = uint64_t{64} << 10;  // what a pipe holds if nobody asks for more
+  static constexpr int kWidePipeBytes = 1 << 20;              // what everybody may ask for
+
+  // A pipe that has given all that it holds gives more: in one of 64 KiB its two ends wait for each other all the time, which
+  // takes half as long again. Nothing happens to what is no pipe, or where the system has a lower limit.
+  void widen() {
+    is_widened_ = true;
+#ifdef F_SETPIPE_SZ
+    if (::fcntl(descriptor_, F_GETPIPE_SZ) < kWidePipeBytes) ::fcntl(descriptor_, F_SETPIPE_SZ, kWidePipeBytes);
+#endif
+  }
+
   int descriptor_;
+  bool is_widened_ = false;
   std::string name_;
   uint64_t at_ = 0;
 };

@@ -25,7 +25,8 @@ class ByteSource {
 };
 
 std::unique_ptr<ByteSource> file_source(std::shared_ptr<const InputFile> file);
-// Of an open file descriptor, which is borrowed.
+// Of an open file descriptor, which is borrowed. A pipe through which more than 64 KiB come is made to hold 1 MiB, where the
+// system allows it.
 std::unique_ptr<ByteSource> descriptor_source(int descriptor, std::string name);
 // What was read of `rest` to see what it is, and then `rest`.
 std::unique_ptr<ByteSource> resumed_source(Buffer beginning, std::unique_ptr<ByteSource> rest);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -121,11 +122,13 @@ TEST(PlainColumns, KeepTypesAndBodyAliveByTheirOwn) {
     batch.node(2).add("").add(std::string(static_cast<size_t>(i % 3 == 0 ? 2 * i : 16), static_cast<char>(i)));
   }
   std::vector<ArrayPtr> kept;
+  std::weak_ptr<const DataType> type;
   MemoryPool pool;
   {
     StreamReader reader(Buffer::from_string(made(Schema(std::move(fields))) + made(batch) + end_of_stream()), pool,
                         {.schema_cache = nullptr});
     const std::optional<RecordBatch> read = reader.next();
+    type = reader.schema()->field(0).type;
     // One of each owner, and the last.
     for (const size_t index : {3U, 4U, 5U, 6U, 99U}) kept.push_back(read->column(index));
   }
@@ -134,6 +137,9 @@ TEST(PlainColumns, KeepTypesAndBodyAliveByTheirOwn) {
     EXPECT_EQ(array.type->id(), i % 3 == 0 ? TypeId::kFixedSizeBinary : TypeId::kInt64);
     EXPECT_EQ(array.buffers[1].text(), std::string(static_cast<size_t>(i % 3 == 0 ? 2 * i : 16), static_cast<char>(i)));
   }
+  EXPECT_FALSE(type.expired());
+  kept.clear();
+  EXPECT_TRUE(type.expired());
 }
 
 }  // namespace

@@ -107,16 +107,34 @@ class Planner {
   Planner(ReadSchema& schema, const std::vector<int64_t>& ids) : schema_(schema), ids_(ids) {}
 
   void add_column(BatchPlan& plan, const DataTypePtr& type) {
+    if (plan.level_sizes.empty()) plan.level_sizes.push_back(0);
+    const Known& known = known_[static_cast<size_t>(type->id())];
+    if (type.get() == known.type && known.is_leaf) {
+      plan.nodes.push_back(known.part.node);
+      plan.nodes.back().type = &type;
+      plan.columns.push_back(known.part.takes);
+      ++plan.level_sizes[0];
+      return;
+    }
     PlannedColumn column;
     add_node(plan, column, type, 0);
     plan.columns.push_back(column);
   }
 
  private:
+  // The last type of each id.
+  struct Known {
+    const DataType* type = nullptr;
+    bool is_leaf = false;  // its arrays have neither children nor a dictionary
+    Part part;
+  };
+
   void add_node(BatchPlan& plan, PlannedColumn& column, const DataTypePtr& type, uint8_t level) {
     // Types without parameters are one object, and a schema has few of others.
     Known& known = known_[static_cast<size_t>(type->id())];
-    if (type.get() != known.type) known = {type.get(), part_of(*type)};
+    if (type.get() != known.type) {
+      known = {type.get(), type->children().empty() && type->id() != TypeId::kDictionary, part_of(*type)};
+    }
     PlannedNode& node = plan.nodes.emplace_back(known.part.node);
     node.type = &type;
     node.level = level;
@@ -153,11 +171,6 @@ class Planner {
   ReadSchema& schema_;
   const std::vector<int64_t>& ids_;
   size_t next_id_ = 0;
-  // The last type of each id.
-  struct Known {
-    const DataType* type = nullptr;
-    Part part;
-  };
   std::array<Known, kTypeIdCount> known_;
 };
 

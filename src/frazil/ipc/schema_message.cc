@@ -172,7 +172,7 @@ class FieldDecoder {
     if (!value) return;
     if (value->size() > text_left_) throw_corrupt(table.offset(), "a schema's texts share their bytes");
     text_left_ -= value->size();
-    out.assign(*value);
+    out.append(*value);  // is empty, which assign() would not make use of
   }
 
   // Of a field whose type has parameters, or which is nested or encoded.

@@ -103,7 +103,7 @@ LeafPages::Status LeafPages::load_header(MemorySource& memory) {
   // Before the new one takes its room.
   if (has_old_dictionary_) static_cast<void>(values.free_dictionary(memory));
   has_old_dictionary_ = false;
-  if (front_ && (had_data_pages_ || front_->is_too_short) && load_rest_of_dictionary(memory) == Status::kNeedMemory) {
+  if (front_ && front_->is_too_short && load_whole_dictionary(memory) == Status::kNeedMemory) {
     return Status::kNeedMemory;
   }
   for (;;) {
@@ -148,7 +148,7 @@ LeafPages::Status LeafPages::load_front_or_whole(MemorySource& memory) {
   return Status::kPage;
 }
 
-LeafPages::Status LeafPages::load_rest_of_dictionary(MemorySource& memory) {
+LeafPages::Status LeafPages::load_whole_dictionary(MemorySource& memory) {
   if (!front_->return_to) {
     static_cast<void>(values.free_dictionary(memory));
     front_->return_to = pages_.position();

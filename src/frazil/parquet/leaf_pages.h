@@ -30,8 +30,8 @@ class LeafPages {
   struct Options {
     ChunkPages::Options pages;
     bool validate_utf8 = false;
-    // Of the first row group's dictionary if that is large, only the front is loaded at first, and all of it once a page
-    // asks for more than that or the first page has been left: the first rows are there sooner.
+    // Of the first row group's dictionary, if that is large, only the front is loaded at first, and all of it once a page
+    // asks for more: the first rows are there sooner. Writers number values as they come.
     bool fronts_first = false;
   };
 
@@ -89,7 +89,7 @@ class LeafPages {
   bool load_dictionary(MemorySource& memory);
   bool load_dictionary(std::span<const std::byte> page_values, size_t count, MemorySource& memory);
   Status load_front_or_whole(MemorySource& memory);
-  Status load_rest_of_dictionary(MemorySource& memory);
+  Status load_whole_dictionary(MemorySource& memory);
   bool is_behind_front() const;
   void free_spent_dictionary(MemorySource& memory);
   void start_page();

@@ -43,7 +43,9 @@ struct Options {
   spec::SnapshotSelection snapshot = {};
   std::optional<int64_t> limit = {};  // rows
   Order order = Order::kTask;
-  int64_t batch_rows = 65536;  // upper bound; boundaries depend on file, batch_rows and budget alone
+  // Upper bound; boundaries depend on file, batch_rows and budget alone. The first batch, if nothing is filtered, has no
+  // more than 8,192 rows, so that it comes soon.
+  int64_t batch_rows = 65536;
   // Of everything that the scan holds, planning metadata and batches not yet released included; capped by the
   // context's own. kUnlimited: the context's.
   size_t memory_budget_bytes = MemoryPool::kUnlimited;

@@ -153,6 +153,17 @@ TEST(Scan, RowGroupsAreReadSideBySideIntoTheSameBatches) {
   }
 }
 
+TEST(Scan, TheFirstBatchIsSmallUnlessRowsAreFiltered) {
+  Fixture fixture(kLineitem);
+  for (const auto order : {Order::kTask, Order::kArrival, Order::kSequential}) {
+    for (const auto& [where, rows] : {std::pair("TRUE", 8192), std::pair("l_orderkey >= 0", 65536)}) {
+      auto stream = fixture.open({.where = predicate::parse(where), .order = order});
+      EXPECT_EQ(stream->next()->row_count(), rows) << where;
+    }
+    EXPECT_EQ(fixture.open({.order = order, .batch_rows = 100})->next()->row_count(), 100);
+  }
+}
+
 TEST(Scan, OtherThreadsReadTheRowGroupsBehindTheFirst) {
   Fixture fixture(kRowGroups);
   auto stream = fixture.open({.snapshot = spec::SnapshotById{kRowGroupsSnapshot}, .threads = 2});

@@ -34,12 +34,14 @@ struct EncoderScratch::Parts {
         valid(pool),
         marks(pool),
         numbers(pool),
-        values(pool) {}
+        values(pool),
+        idle_numbers(pool),
+        idle_values(pool) {}
 
   // Gives back what one huge page took.
   void trim() {
     constexpr size_t kKeptBytes = size_t{8} << 20;
-    for (EncodeBuffer* buffer : {&body, &lengths, &encoded, &compressed, &values.bytes}) {
+    for (EncodeBuffer* buffer : {&body, &lengths, &encoded, &compressed, &values.bytes, &idle_values.bytes}) {
       if (buffer->capacity() > kKeptBytes) buffer->release();
     }
   }
@@ -47,7 +49,8 @@ struct EncoderScratch::Parts {
   PageScratch page() { return {compressor, compressed}; }
   size_t memory_bytes() const {
     return compressor.charged_bytes() + body.capacity() + lengths.capacity() + encoded.capacity() +
-           compressed.capacity() + valid.capacity() + marks.capacity() + numbers.capacity() + values.capacity();
+           compressed.capacity() + valid.capacity() + marks.capacity() + numbers.capacity() + values.capacity() +
+           idle_numbers.capacity() + idle_values.capacity();
   }
 
   Compressor compressor;
@@ -59,6 +62,9 @@ struct EncoderScratch::Parts {
   EncodeBuffer marks;       // of a dictionary's entries
   EncodeBuffer numbers;     // of a page's values, while a dictionary is tried
   PageValues values;        // of a step
+  // Of the open page of a chunk that is finished, for the next one that begins.
+  EncodeBuffer idle_numbers;
+  PageValues idle_values;
 };
 
 EncoderScratch::EncoderScratch(MemoryPool& pool) : parts_(std::make_unique<Parts>(pool)) {}
@@ -213,6 +219,7 @@ class ChunkEncoder::Impl {
   Encoding direct_encoding_ = Encoding::kPlain;
   bool is_dictionary_given_ = false;  // numbers came from a dictionary array and were not weighed yet
   bool is_dictionary_left_ = false;
+  bool is_begun_ = false;
   bool is_finished_ = false;
   std::optional<ValueDictionary> dictionary_;
   uint32_t dictionary_size_before_ = 0;  // when the open page began
@@ -261,6 +268,11 @@ size_t ChunkEncoder::Impl::encoded_bytes_estimate() const {
 // ---- Pieces ----
 
 void ChunkEncoder::Impl::write(const LeafPiece& piece, EncoderScratch::Parts& scratch) {
+  if (!is_begun_) {
+    is_begun_ = true;
+    numbers_.swap_memory(scratch.idle_numbers);
+    values_.swap_memory(scratch.idle_values);
+  }
   const Array& array = *piece.values;
   if (piece.definition_levels.empty()) {
     if (leaf_->max_repetition != 0) {
@@ -582,12 +594,19 @@ bool ChunkEncoder::Impl::try_dictionary(const PageView& view, EncoderScratch::Pa
       return (is_bytes_ ? dictionary_->number(part.bytes, most, numbers_)
                         : dictionary_->number(part.fixed, most, numbers_)) == size;
     };
-    is_good = number(0, quarter);
+    // Where nearly all of the first are new, look at all before a table is filled in vain.
+    constexpr size_t kTellingValues = 512;
+    const size_t first = std::min(quarter, kTellingValues);
+    is_good = number(0, first);
+    if (!is_wanted && dictionary_->size() > first - first / 4) {
+      is_good = is_good && !is_mostly_distinct(view.fixed, scratch.marks);
+    }
+    is_good = is_good && number(first, quarter - first);
     entries_before = dictionary_->size();
     is_good = is_good && number(quarter, count - quarter);
     is_good = is_good && (is_wanted || dictionary_->plain_bytes() <= options_.dictionary_bytes);
   }
-  if (!is_wanted && !(is_good && dictionary_->size() == 1)) {
+  if (!is_wanted && !(is_good && is_small_dictionary(dictionary_->size(), count))) {
     const Choice direct = choose_direct(type, options_, is_plain_only_, view, scratch.choice());
     direct_encoding_ = direct.encoding;
     is_good = is_good && dictionary_cost(options_, numbers_.items<uint32_t>(), entries_before, *dictionary_, is_bytes_,
@@ -782,7 +801,8 @@ void ChunkEncoder::Impl::end_page(const PageView& view, EncoderScratch::Parts& s
   chunk_unencoded_bytes_ += page.unencoded_bytes;
   count_encoding(raw.type, raw.encoding);
   pages_.push_back(std::move(page));
-  writer_.write(raw, body.span(), pages_.size() - 1, pages_, is_numbered ? dictionary_bytes() : 0, scratch.page());
+  writer_.write(raw, body.span(), pages_.size() - 1, pages_, is_numbered ? dictionary_bytes() : 0, is_finished_,
+                scratch.page());
   scratch.trim();
 
   const size_t new_entries = is_numbered ? dictionary_->size() - dictionary_size_before_ : 0;
@@ -817,6 +837,9 @@ EncodedChunk ChunkEncoder::Impl::finish(EncoderScratch::Parts& scratch) {
   is_finished_ = true;
   if (levels_.size() > 0) end_page(scratch);
   writer_.flush(pages_, dictionary_bytes(), scratch.page());
+  numbers_.swap_memory(scratch.idle_numbers);
+  values_.swap_memory(scratch.idle_values);
+  scratch.trim();
 
   EncodedChunk chunk;
   const bool has_dictionary = std::any_of(encoding_stats_.begin(), encoding_stats_.end(),

@@ -245,6 +245,42 @@ TEST(ChunkEncoder, ChoosesTheEncodingThatTheDataAsksFor) {
   }
 }
 
+// Memory of pages goes from chunk to chunk; nothing of their contents does.
+TEST(ChunkEncoder, GivesTheSameBytesWithUsedScratch) {
+  MemoryPool pool;
+  const Column numbers({.name = "n", .type = primitive(TypeId::kInt64)});
+  const Column texts({.name = "t", .type = primitive(TypeId::kUtf8)});
+  std::vector<int64_t> values;
+  std::vector<std::optional<std::string>> words;
+  for (int64_t i = 0; i < 30'000; ++i) {
+    values.push_back(i * i % 40'009);
+    words.emplace_back(i % 7 == 0 ? std::nullopt : std::optional("w" + std::to_string(i * i % 211)));
+  }
+  const ArrayPtr long_numbers = fixed_array(primitive(TypeId::kInt64), values, pool);
+  const ArrayPtr long_texts = text_array(words, pool);
+  EncoderScratch used(pool);
+  for (const int64_t rows : {30'000, 3, 500, 21'000, 1}) {
+    for (const bool is_text : {false, true}) {
+      const Column& column = is_text ? texts : numbers;
+      const ArrayPtr piece = (is_text ? long_texts : long_numbers)->slice(0, rows);
+      ChunkEncoder encoder(column.leaf(), {}, pool);
+      encoder.write({.values = piece.get()}, used);
+      EXPECT_EQ(bytes_of(encoder.finish(used)), bytes_of(encode(column, {}, {piece}, pool))) << rows << " rows";
+    }
+  }
+}
+
+// Frames of codecs are larger than a page of next to nothing.
+TEST(ChunkEncoder, LeavesTinyChunksUncompressed) {
+  MemoryPool pool;
+  const Column column({.name = "n", .type = primitive(TypeId::kInt64)});
+  const ArrayPtr constant = fixed_array(primitive(TypeId::kInt64), std::vector<int64_t>(10'000, 42), pool);
+  const EncodedChunk chunk = encode(column, {}, {constant}, pool);
+  EXPECT_EQ(chunk.codec, CompressionCodec::kUncompressed);
+  EXPECT_EQ(chunk.byte_size, chunk.uncompressed_size);
+  EXPECT_EQ(encode(column, {.may_skip_compression = false}, {constant}, pool).codec, CompressionCodec::kZstd);
+}
+
 TEST(ChunkEncoder, LeavesADictionaryThatGrows) {
   MemoryPool pool;
   std::vector<int64_t> values;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "frazil/base/byte_reader.h"
 #include "frazil/memory/memory_pool.h"
@@ -68,6 +69,13 @@ class EncodeBuffer {
 
   // How large it gets at most, mostly: once a quarter is needed, it has room for all, rather than for some power of two.
   void expect(size_t most) { expected_ = most; }
+
+  // Takes the memory of `other`, which gets this one's. Both are empty then.
+  void swap_memory(EncodeBuffer& other) {
+    std::swap(block_, other.block_);
+    size_ = 0;
+    other.size_ = 0;
+  }
 
   // Empty, with its memory.
   void clear() { size_ = 0; }

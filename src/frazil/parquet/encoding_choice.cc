@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
 
 #include "frazil/base/bits.h"
 #include "frazil/base/error.h"
@@ -191,6 +194,38 @@ bool may_have_dictionary(PhysicalType type, const PageView& page) {
   const std::byte* const data = page.fixed.data;
   const bool is_constant = std::equal(data, data + page.fixed.width, data + page.fixed.width);
   return is_constant || !is_even(page);
+}
+
+bool is_mostly_distinct(const FixedValues& values, EncodeBuffer& marks) {
+  constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15U;
+  const size_t count = values.count;
+  if ((values.width != 4 && values.width != 8) || count < 2) return false;
+  // 8 to 16 bits a value, so that few share one; whole words of them.
+  const int bits = std::max(6, bit_width_of(8 * count - 1));
+  const size_t size = size_t{1} << bits;
+  marks.clear();
+  auto* const words = reinterpret_cast<uint64_t*>(marks.extend(size / 8));
+  std::memset(words, 0, size / 8);
+  const auto mark = [&](uint64_t value) {
+    const uint64_t place = ((value ^ value >> 32) * kMultiplier) >> (64 - bits);
+    words[place / 64] |= uint64_t{1} << place % 64;
+  };
+  if (values.width == 8) {
+    for (size_t i = 0; i < count; ++i) mark(values.as<uint64_t>()[i]);
+  } else {
+    for (size_t i = 0; i < count; ++i) mark(values.as<uint32_t>()[i]);
+  }
+  size_t marked = 0;
+  for (size_t i = 0; i < size / 64; ++i) marked += static_cast<size_t>(std::popcount(words[i]));
+  // As many marks as random values would leave, half of all and a tenth of that more.
+  const double wanted = 0.55 * static_cast<double>(count) / static_cast<double>(size);
+  return static_cast<double>(size - marked) < static_cast<double>(size) * std::exp(-wanted);
+}
+
+bool is_small_dictionary(size_t entries, size_t values) {
+  constexpr size_t kEntries = 16;
+  constexpr size_t kUses = 32;  // of an entry
+  return entries == 1 || (entries <= kEntries && entries * kUses <= values);
 }
 
 double dictionary_cost(const ChunkOptions& options, std::span<const uint32_t> numbers, size_t entries_before,

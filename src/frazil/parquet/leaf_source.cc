@@ -28,6 +28,14 @@ void PageValues::clear() {
   count = 0;
 }
 
+void PageValues::swap_memory(PageValues& other) {
+  clear();
+  other.clear();
+  fixed.swap_memory(other.fixed);
+  offsets.swap_memory(other.offsets);
+  bytes.swap_memory(other.bytes);
+}
+
 void PageValues::append(std::string_view value) {
   if (offsets.empty()) offsets.append(int32_t{0});
   bytes.append(value.data(), value.size());

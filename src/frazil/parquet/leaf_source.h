@@ -32,6 +32,8 @@ struct PageValues {
 
   BytesValues as_bytes() const { return {offsets.as<int32_t>(), bytes.data(), count}; }
   void clear();
+  // Both are empty then.
+  void swap_memory(PageValues& other);
   void append(std::string_view value);  // to bytes
   size_t capacity() const { return fixed.capacity() + offsets.capacity() + bytes.capacity(); }
   void shrink() {

@@ -37,6 +37,12 @@ PageWriter::PageWriter(const ChunkOptions& options, MemoryPool& pool)
 std::optional<size_t> PageWriter::decide(std::span<const std::byte> sample, size_t dictionary_bytes,
                                          PageScratch scratch) {
   is_decided_ = true;
+  // Frames of codecs have some 10 bytes around what they compress.
+  constexpr size_t kWorthwhileBytes = 64;
+  if (sample.size() + dictionary_bytes < kWorthwhileBytes) {
+    codec_ = CompressionCodec::kUncompressed;
+    return std::nullopt;
+  }
   // The dictionary is compressed with the same codec, and mostly shrinks.
   if (dictionary_bytes > sample.size() / 8) return std::nullopt;
   const auto size = compress(sample, scratch);
@@ -56,8 +62,9 @@ size_t PageWriter::compress(std::span<const std::byte> payload, PageScratch scra
 }
 
 void PageWriter::write(const RawPage& raw, std::span<const std::byte> body, size_t page_index,
-                       std::vector<EncodedPage>& pages, size_t dictionary_bytes, PageScratch scratch) {
-  if (!is_decided_ && kept_bytes_.size() + body.size() < kDecisionBytes) {
+                       std::vector<EncodedPage>& pages, size_t dictionary_bytes, bool is_last, PageScratch scratch) {
+  const bool is_alone = is_last && kept_.empty();
+  if (!is_decided_ && !is_alone && kept_bytes_.size() + body.size() < kDecisionBytes) {
     kept_.push_back({raw, page_index, kept_bytes_.size(), body.size()});
     kept_bytes_.append(body.data(), body.size());
     return;

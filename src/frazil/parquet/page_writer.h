@@ -42,9 +42,9 @@ class PageWriter {
 
   // `page`'s offset and compressed size are filled when it is written, here or at a later call; it must stay where it is
   // by its index in `pages`. `dictionary_bytes`: PLAIN bytes of the dictionary so far, which the codec also sees.
-  // Throws Error(kInvalidArgument) for a page of 2 GiB.
+  // `is_last`: flush() comes next. Throws Error(kInvalidArgument) for a page of 2 GiB.
   void write(const RawPage& raw, std::span<const std::byte> body, size_t page_index, std::vector<EncodedPage>& pages,
-             size_t dictionary_bytes, PageScratch scratch);
+             size_t dictionary_bytes, bool is_last, PageScratch scratch);
   // Writes what is kept.
   void flush(std::vector<EncodedPage>& pages, size_t dictionary_bytes, PageScratch scratch);
   // The dictionary page, apart: it stands before the others. After flush().

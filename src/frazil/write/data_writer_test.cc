@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "frazil/base/bits.h"
 #include "frazil/base/error.h"
 #include "frazil/base/message.h"
 #include "frazil/columnar/builders.h"
@@ -255,6 +256,40 @@ TEST(DataWriter, KeepsTheOrderOfRowsAcrossBlocks) {
   batches.push_back(rows.batch(*table, 200'000, 5));
   for (const RecordBatch& batch : batches) writer.write(batch);
   expect_same_rows(batches, writer.finish(), *table, *files, pool);
+}
+
+// What lies before and behind a slice is in no file: of structs whose offset is their own, their children's, or both.
+TEST(DataWriter, WritesTheRowsOfSlicesAlone) {
+  Context context;
+  MemoryPool pool;
+  Rows rows(13, pool);
+  for (const bool is_partitioned : {false, true}) {
+    for (const bool is_clustered : {false, true}) {
+      TableOptions table_options;
+      if (is_partitioned) table_options.partitioning.emplace_back(3, spec::Transform::identity());
+      const spec::TableMetadataPtr table = make_table(table_options);
+      const RecordBatch whole = rows.batch(*table, 3'000, 4, is_clustered);
+      // The struct again, its rows 5 to 2,995 by its children's offsets alone.
+      std::vector<ArrayPtr> columns;
+      for (const ArrayPtr& column : whole.columns()) columns.push_back(column->slice(5, 2'990));
+      auto point = std::make_shared<Array>(*whole.column(6));
+      point->length = 2'990;
+      for (ArrayPtr& child : point->children) child = child->slice(5, 2'990);
+      MutableBuffer bits = pool.allocate_zeroed(bytes_for_bits(2'990));
+      bits.set_size(bytes_for_bits(2'990));
+      copy_bits(whole.column(6)->buffers[0].as<uint8_t>(), 5, bits.as<uint8_t>(), 0, 2'990);
+      point->buffers[0] = std::move(bits).freeze();
+      point->null_count = kUnknownNullCount;
+      columns[6] = point;
+      const RecordBatch moved(whole.schema(), 2'990, std::move(columns));
+      auto files = std::make_shared<MemoryFileSystem>();
+      DataWriter writer(context, table, files);
+      const std::vector<RecordBatch> batches = {whole.slice(1'001, 1'500), moved, moved.slice(7, 2'000),
+                                                whole.slice(2'999, 1)};
+      for (const RecordBatch& batch : batches) writer.write(batch);
+      expect_same_rows(batches, writer.finish(), *table, *files, pool);
+    }
+  }
 }
 
 TEST(DataWriter, RefusesABadBatchAndGoesOn) {

@@ -118,8 +118,7 @@ uint64_t reach(const Buffer& buffer, bool touch) {
 }
 
 uint64_t reach(const Array& array, bool touch) {
-  uint64_t reached = 0;
-  for (const Buffer& buffer : array.buffers) reached += reach(buffer, touch);
+  uint64_t reached = reach(array.buffers[0], touch) + reach(array.buffers[1], touch) + reach(array.buffers[2], touch);
   for (const Buffer& buffer : array.variadic_buffers) reached += reach(buffer, touch);
   for (const ArrayPtr& child : array.children) reached += reach(*child, touch);
   if (array.dictionary != nullptr) reached += reach(*array.dictionary, touch);

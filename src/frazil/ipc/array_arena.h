@@ -72,7 +72,7 @@ class ArrayArena {
 class ArenaOwners {
  public:
   ArenaOwners() = default;
-  ArenaOwners(std::shared_ptr<ArrayArena> arena, size_t array_count) {
+  ArenaOwners(const std::shared_ptr<ArrayArena>& arena, size_t array_count) {
     owners_.fill(arena);
     // An owner costs as much as it saves a few arrays.
     if (array_count < kManyArrays) return;

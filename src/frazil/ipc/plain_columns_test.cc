@@ -118,8 +118,8 @@ TEST(PlainColumns, KeepTypesAndBodyAliveByTheirOwn) {
   MadeBatch batch{.length = 2};
   for (int i = 0; i < 100; ++i) {
     fields.push_back(
-        {.name = std::to_string(i), .type = i % 3 == 0 ? fixed_size_binary(i) : primitive(TypeId::kInt64)});
-    batch.node(2).add("").add(std::string(static_cast<size_t>(i % 3 == 0 ? 2 * i : 16), static_cast<char>(i)));
+        {.name = std::to_string(i), .type = i % 3 == 0 ? fixed_size_binary(i + 1) : primitive(TypeId::kInt64)});
+    batch.node(2).add("").add(std::string(static_cast<size_t>(i % 3 == 0 ? 2 * i + 2 : 16), static_cast<char>(i)));
   }
   std::vector<ArrayPtr> kept;
   std::weak_ptr<const DataType> type;
@@ -135,7 +135,8 @@ TEST(PlainColumns, KeepTypesAndBodyAliveByTheirOwn) {
   for (const int i : {3, 4, 5, 6, 99}) {
     const Array& array = *kept[static_cast<size_t>(i < 99 ? i - 3 : 4)];
     EXPECT_EQ(array.type->id(), i % 3 == 0 ? TypeId::kFixedSizeBinary : TypeId::kInt64);
-    EXPECT_EQ(array.buffers[1].text(), std::string(static_cast<size_t>(i % 3 == 0 ? 2 * i : 16), static_cast<char>(i)));
+    EXPECT_EQ(array.buffers[1].text(),
+              std::string(static_cast<size_t>(i % 3 == 0 ? 2 * i + 2 : 16), static_cast<char>(i)));
   }
   EXPECT_FALSE(type.expired());
   kept.clear();

@@ -25,7 +25,7 @@ class SchemaCache {
 
   SchemaCache() = default;
 
-  // What was put for the same bytes; nullptr if there is none, or another thread was changing its place.
+  // What was put for the same bytes; nullptr if there is none, or another thread was just moving it.
   std::shared_ptr<const ReadSchema> find(std::span<const std::byte> bytes);
   // Keeps what was decoded of `bytes`, unless it is kept already or larger than half of kBytesMax.
   void put(std::span<const std::byte> bytes, std::shared_ptr<const ReadSchema> schema);

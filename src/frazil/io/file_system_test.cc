@@ -153,6 +153,38 @@ TEST_P(FileSystemContract, ReadsWhatWasPublished) {
   EXPECT_EQ(mapped->text(), "hello world");
 }
 
+TEST_P(FileSystemContract, ReadsRangesThatLieBehindEachOtherAndOthers) {
+  std::string content;
+  for (int i = 0; i < 1000; ++i) content += static_cast<char>('a' + i % 23);
+  put("x", content);
+  const auto input = files_->open_input(at("x"));
+  const std::vector<std::vector<ByteRange>> cases = {
+      {},
+      {{0, 0}},
+      {{0, 10}, {10, 20}},
+      {{0, 10}, {10, 0}, {10, 990}, {1000, 0}},
+      {{5, 3}, {8, 2}, {4, 4}, {8, 8}, {16, 1}, {900, 100}},
+      {{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1}, {7, 1}, {8, 1}, {9, 1}, {10, 1}, {11, 9}, {20, 1}},
+  };
+  for (const std::vector<ByteRange>& ranges : cases) {
+    std::vector<std::string> texts;
+    std::vector<uint64_t> offsets;
+    std::vector<std::span<std::byte>> outs;
+    for (const ByteRange& range : ranges) texts.emplace_back(static_cast<size_t>(range.length), '\0');
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      offsets.push_back(ranges[i].offset);
+      outs.push_back(std::as_writable_bytes(std::span(texts[i])));
+    }
+    input->read_ranges(offsets, outs);
+    for (size_t i = 0; i < ranges.size(); ++i) EXPECT_EQ(texts[i], content.substr(offsets[i], outs[i].size()));
+  }
+  std::string text(20, '\0');
+  const std::span<std::byte> all = std::as_writable_bytes(std::span(text));
+  const uint64_t offsets[] = {990, 1000};
+  const std::span<std::byte> outs[] = {all.first(10), all.last(1)};
+  EXPECT_EQ(kind_of([&] { input->read_ranges(offsets, outs); }), ErrorKind::kCorrupt);
+}
+
 TEST_P(FileSystemContract, RefusesReadsPastTheEnd) {
   put("x", "12345");
   const auto input = files_->open_input(at("x"));

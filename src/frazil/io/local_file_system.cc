@@ -1,6 +1,7 @@
 #include "frazil/io/local_file_system.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -9,6 +10,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "frazil/base/error.h"
@@ -67,6 +69,26 @@ class LocalInputFile final : public InputFile {
     throw_system_error("read", path_);
   }
 
+  // Ranges that lie one behind the other are one call of the system.
+  void read_ranges(std::span<const uint64_t> offsets, std::span<const std::span<std::byte>> outs) const override {
+    for (size_t i = 0; i < outs.size();) {
+      std::array<iovec, 8> vectors;
+      size_t count = 0;
+      uint64_t end = offsets[i];
+      while (count < vectors.size() && i + count < outs.size() && offsets[i + count] == end) {
+        const std::span<std::byte> out = outs[i + count];
+        if (end > size_ || out.size() > size_ - end) throw_short(size_, end, out.size());
+        vectors[count++] = {out.data(), out.size()};
+        end += out.size();
+      }
+      // What does not succeed at once is done again range by range: that is rare, and says what is wrong.
+      if (count < 2 || !read_pieces(std::span(vectors).first(count), offsets[i], end - offsets[i])) {
+        for (size_t k = i; k < i + count; ++k) read_at(offsets[k], outs[k]);
+      }
+      i += count;
+    }
+  }
+
   std::optional<Buffer> map() const override {
     struct stat status;
     if (::fstat(descriptor_, &status) != 0) throw_system_error("stat", path_);
@@ -83,6 +105,13 @@ class LocalInputFile final : public InputFile {
   }
 
  private:
+  // One call, without a look at what went wrong.
+  bool read_pieces(std::span<const iovec> pieces, uint64_t offset, uint64_t size) const noexcept {
+    const ssize_t got =
+        ::preadv(descriptor_, pieces.data(), static_cast<int>(pieces.size()), static_cast<off_t>(offset));
+    return got >= 0 && static_cast<uint64_t>(got) == size;
+  }
+
   [[noreturn]] void throw_short(uint64_t end, uint64_t offset, uint64_t length) const {
     throw_corrupt(offset, "'{}' ends at byte {}, but {} bytes from {} on are needed", path_, end, length, offset);
   }

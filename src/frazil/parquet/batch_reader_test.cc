@@ -712,7 +712,9 @@ TEST(BatchReader, KeepsADictionaryInABlockOfItsSize) {
   std::vector<int64_t> distinct(40'000);
   for (size_t i = 0; i < distinct.size(); ++i) distinct[i] = static_cast<int64_t>(i * i);
   for (CompressionCodec codec : {CompressionCodec::kUncompressed, CompressionCodec::kSnappy}) {
-    PageSpec large = data_page(plain(std::vector<int64_t>(300'000, 7)), 300'000);
+    // Split: PLAIN ones of an uncompressed page would not be in memory at all.
+    PageSpec large = data_page(std::string(300'000, '\x07') + std::string(size_t{7} * 300'000, '\0'), 300'000,
+                               Encoding::kByteStreamSplit);
     PageSpec dictionary = dictionary_page(plain(distinct), 40'000);
     PageSpec indices = data_page(std::string(1, '\x10') + repeated_run(100, 39'999, 16), 100, Encoding::kRleDictionary);
     FileBuilder builder({{.name = "a", .type = PhysicalType::kInt64}});

@@ -95,6 +95,7 @@ void ChunkPages::open(const ColumnChunk& chunk, ChunkRange range) {
   has_header_ = false;
   is_loaded_ = false;
   window_size_ = 0;
+  reads_ahead_ = true;
   whole_ = nullptr;
 }
 
@@ -113,18 +114,17 @@ void ChunkPages::close() {
   position_ = range_.end = range_.begin;
 }
 
+size_t ChunkPages::bytes_in_window(uint64_t offset) const {
+  const bool is_inside = offset >= window_offset_ && offset < window_offset_ + window_size_;
+  return is_inside ? static_cast<size_t>(window_offset_ + window_size_ - offset) : 0;
+}
+
 const std::byte* ChunkPages::fetch(uint64_t offset, size_t size, MemorySource& memory) {
   if (whole_ != nullptr) return whole_ + (offset - range_.begin);
-  if (window_size_ > 0 && offset >= window_offset_ && offset + size <= window_offset_ + window_size_) {
-    return window_.data() + (offset - window_offset_);
-  }
+  size_t kept = bytes_in_window(offset);
+  size_t front = kept > 0 ? static_cast<size_t>(offset - window_offset_) : 0;  // where `offset` will be in the window
+  if (window_.capacity() > 0 && size <= kept) return window_.data() + front;
   const auto chunk_left = static_cast<size_t>(range_.end - offset);
-  size_t front = 0;  // where `offset` will be in the window
-  size_t kept = 0;   // bytes from there on that the window has already
-  if (window_size_ > 0 && offset >= window_offset_ && offset < window_offset_ + window_size_) {
-    front = static_cast<size_t>(offset - window_offset_);
-    kept = window_size_ - front;
-  }
   if (window_.capacity() < size) {
     const size_t least = std::max(size, options_.window_bytes);
     const size_t wanted = std::min(size > options_.window_bytes ? fill_block(least) : least, chunk_left);
@@ -144,8 +144,9 @@ const std::byte* ChunkPages::fetch(uint64_t offset, size_t size, MemorySource& m
     std::memmove(window_.data(), window_.data() + front, kept);
     front = 0;
   }
-  // The header of the next page comes along with a large page: reading it brings no bytes that would have to be moved.
-  const size_t wanted = std::max(options_.window_bytes, size + kHeaderBytesFirst);
+  // With a page of which the window has room for one comes the next header alone: more would have to be moved to the front.
+  const bool reads_ahead = reads_ahead_ && size <= options_.window_bytes / 2;
+  const size_t wanted = std::max(reads_ahead ? options_.window_bytes : 0, size + kHeaderBytesFirst);
   const size_t filled = std::min({wanted, window_.capacity() - front, chunk_left});
   window_size_ = 0;  // until the read has succeeded
   file_->read_at(offset + kept, {window_.data() + front + kept, filled - kept});
@@ -204,6 +205,17 @@ bool ChunkPages::with_context(Work&& work, MemorySource& memory) {
   }
 }
 
+bool ChunkPages::is_compressed() const {
+  return codec_ != CompressionCodec::kUncompressed &&
+         (page_.header.type != PageType::kDataV2 || page_.header.is_compressed);
+}
+
+bool ChunkPages::verifies_checksum() const {
+  if (!page_.header.crc) return false;
+  return options_.verify_checksums == ChecksumPolicy::kAlways ||
+         (options_.verify_checksums == ChecksumPolicy::kSmallPages && page_.header.compressed_size <= kSmallPageBytes);
+}
+
 // Decompressed to `target` if it is not nullptr.
 bool ChunkPages::read_payload(std::byte* target, MemorySource& memory) {
   const PageHeader& header = page_.header;
@@ -212,16 +224,12 @@ bool ChunkPages::read_payload(std::byte* target, MemorySource& memory) {
   const std::byte* bytes = fetch(position_ + header.header_size, compressed_size, memory);
   if (bytes == nullptr) return false;
   std::span<const std::byte> payload(bytes, compressed_size);
-  const bool verify =
-      options_.verify_checksums == ChecksumPolicy::kAlways ||
-      (options_.verify_checksums == ChecksumPolicy::kSmallPages && header.compressed_size <= kSmallPageBytes);
-  if (verify && header.crc && crc32(payload) != *header.crc) {
+  if (verifies_checksum() && crc32(payload) != *header.crc) {
     throw_corrupt(position_, "page: the checksum does not match");
   }
 
   page_.repetition_levels = {};
   page_.definition_levels = {};
-  bool is_compressed = codec_ != CompressionCodec::kUncompressed;
   if (header.type == PageType::kDataV2) {
     const auto repetition_size = static_cast<size_t>(header.repetition_size);
     const auto definition_size = static_cast<size_t>(header.definition_size);
@@ -229,9 +237,8 @@ bool ChunkPages::read_payload(std::byte* target, MemorySource& memory) {
     page_.definition_levels = payload.subspan(repetition_size, definition_size);
     payload = payload.subspan(repetition_size + definition_size);
     uncompressed_size -= repetition_size + definition_size;
-    is_compressed = is_compressed && header.is_compressed;
   }
-  if (!is_compressed) {
+  if (!is_compressed()) {
     page_.values = payload;
   } else if (uncompressed_size == 0) {
     // No values: some codecs need a few bytes to say so, and some writers leave even these out.
@@ -272,13 +279,56 @@ ChunkPages::Status ChunkPages::load(MemorySource& memory) {
   if (status != Status::kPage) return status;
   if (!read_payload(nullptr, memory)) return Status::kNeedMemory;
   is_loaded_ = true;
+  reads_ahead_ = true;
   return Status::kPage;
+}
+
+bool ChunkPages::can_stay_unread() const {
+  return whole_ == nullptr && !is_compressed() && !verifies_checksum() &&
+         static_cast<size_t>(page_.header.compressed_size) >= kDirectBytesMin;
+}
+
+std::optional<std::span<const std::byte>> ChunkPages::read_front(size_t size, MemorySource& memory) {
+  const std::byte* const bytes = fetch(position_ + page_.header.header_size, size, memory);
+  if (bytes == nullptr) return std::nullopt;
+  return std::span(bytes, size);
+}
+
+void ChunkPages::read(size_t at, std::span<std::byte> target) {
+  const uint64_t page_end = position_ + page_.header.header_size + static_cast<uint64_t>(page_.header.compressed_size);
+  uint64_t offset = position_ + page_.header.header_size + at;
+  reads_ahead_ = false;
+  const size_t present = std::min(bytes_in_window(offset), target.size());
+  if (present > 0) std::memcpy(target.data(), window_.data() + (offset - window_offset_), present);
+  target = target.subspan(present);
+  offset += present;
+  if (target.empty()) return;
+
+  if (target.size() < std::min(kDirectBytesMin, window_.capacity())) {
+    const size_t wanted = std::max(options_.window_bytes, target.size());
+    fill_window(offset, wanted, {});
+    std::memcpy(target.data(), window_.data(), target.size());
+  } else if (offset + target.size() == page_end) {
+    fill_window(page_end, kHeaderBytesFirst, target);
+  } else {
+    file_->read_at(offset, target);
+  }
+}
+
+void ChunkPages::fill_window(uint64_t offset, size_t wanted, std::span<std::byte> before) {
+  const auto size = static_cast<size_t>(std::min<uint64_t>({wanted, window_.capacity(), range_.end - offset}));
+  const uint64_t offsets[] = {offset - before.size(), offset};
+  const std::span<std::byte> outs[] = {before, {window_.data(), size}};
+  window_size_ = 0;  // until the read has succeeded
+  file_->read_ranges(offsets, outs);
+  window_offset_ = offset;
+  window_size_ = size;
 }
 
 std::optional<size_t> ChunkPages::compressed_values_bytes() const {
   const PageHeader& header = page_.header;
   const bool is_v2 = header.type == PageType::kDataV2;
-  if (codec_ == CompressionCodec::kUncompressed || (is_v2 && !header.is_compressed)) return std::nullopt;
+  if (!is_compressed()) return std::nullopt;
   const auto bytes = static_cast<size_t>(header.uncompressed_size);
   return is_v2 ? bytes - static_cast<size_t>(header.definition_size) - static_cast<size_t>(header.repetition_size)
                : bytes;

@@ -1,6 +1,7 @@
 #include "frazil/parquet/column_reader.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "frazil/base/bits.h"
@@ -32,6 +33,7 @@ ColumnReader::ColumnReader(const InputFile& file, const FileMetadata& metadata, 
 
 void ColumnReader::open(const GroupView& group, const std::byte* whole, const OffsetIndex* index) {
   pages_.open(group.row_group, whole);
+  if (values_.takes_plain()) pages_.expect_plain();
   group_rows_ = group.row_count;
   cursor_ = RowCursor(group.rows);
   index_ = index;
@@ -111,8 +113,12 @@ bool ColumnReader::load_page(size_t slots_to_fill, MemorySource& memory) {
     if (status == LeafPages::Status::kPage) {
       const size_t rows = pages_.level_count();
       check_row_count(rows);
-      const bool is_whole = rows <= slots_to_fill && cursor_.gap() == 0 && rows <= cursor_.run();
-      status = is_whole && values_.takes_plain() ? pages_.load_to(values_.place(rows), memory) : pages_.load(memory);
+      if (values_.takes_plain()) {
+        const bool is_whole = rows <= slots_to_fill && cursor_.gap() == 0 && rows <= cursor_.run();
+        status = pages_.load_plain(is_whole ? std::optional(values_.place(rows)) : std::nullopt, memory);
+      } else {
+        status = pages_.load(memory);
+      }
     }
     if (status == LeafPages::Status::kNeedMemory) return false;
     if (status == LeafPages::Status::kEnd) {

@@ -93,6 +93,11 @@ void LeafPages::open(size_t row_group, const std::byte* whole) {
   }
 }
 
+void LeafPages::expect_plain() {
+  const bool is_plain = chunk_->declares(Encoding::kPlain) && chunk_->dictionary_page_offset <= 0;
+  if (is_plain && chunk_->codec == CompressionCodec::kUncompressed) pages_.expect_unread();
+}
+
 void LeafPages::close() {
   pages_.close();
   values.close();
@@ -193,6 +198,46 @@ LeafPages::Status LeafPages::load(MemorySource& memory) {
   return values.prepare(memory) ? Status::kPage : Status::kNeedMemory;
 }
 
+LeafPages::Status LeafPages::load_plain(const std::optional<ValuePlace>& place, MemorySource& memory) {
+  if (is_started_ || header().encoding != Encoding::kPlain) return load(memory);
+  if (pages_.can_stay_unread()) return load_unread(memory);
+  return place ? load_to(*place, memory) : load(memory);
+}
+
+LeafPages::Status LeafPages::load_unread(MemorySource& memory) {
+  const uint32_t max_definition = node().max_definition;
+  const auto page_bytes = static_cast<size_t>(header().compressed_size);
+  const bool is_v2 = header().type == PageType::kDataV2;
+  const size_t repetition_bytes = is_v2 ? static_cast<size_t>(header().repetition_size) : 0;
+  size_t level_bytes = 0;
+  if (is_v2) {
+    level_bytes = repetition_bytes + static_cast<size_t>(header().definition_size);
+  } else if (max_definition > 0) {
+    if (header().definition_encoding != Encoding::kRle) return load(memory);
+    const auto length = pages_.read_front(kLengthBytes, memory);
+    if (!length) return Status::kNeedMemory;
+    level_bytes = kLengthBytes + size_t{frazil::load<uint32_t>(length->data())};
+  }
+  if (level_bytes > std::min(kPlacedLevelBytesMax, page_bytes)) return load(memory);
+  const auto levels = pages_.read_front(level_bytes, memory);
+  if (!levels) return Status::kNeedMemory;
+  free_spent_dictionary(memory);
+  std::copy_n(levels->data(), level_bytes, levels_);
+  std::span<const std::byte> levels_left(levels_, level_bytes);
+  if (is_v2) {
+    repetition_levels = HybridReader();
+    definition_levels = HybridReader();
+    if (max_definition > 0) {
+      definition_levels = HybridReader(levels_left.subspan(repetition_bytes), bit_width_of(max_definition));
+    }
+  } else {
+    start_levels(levels_left);
+  }
+  values.start_unread(pages_, level_bytes, page_bytes);
+  is_started_ = true;
+  return Status::kPage;
+}
+
 LeafPages::Status LeafPages::load_to(const ValuePlace& place, MemorySource& memory) {
   const std::optional<size_t> bytes = pages_.compressed_values_bytes();
   // Levels of v1 pages are compressed together with the values.
@@ -201,9 +246,7 @@ LeafPages::Status LeafPages::load_to(const ValuePlace& place, MemorySource& memo
   const bool fits = has_levels ? header().definition_encoding == Encoding::kRle && level_bytes > kLengthBytes &&
                                      level_bytes <= std::min(kPlacedLevelBytesMax, place.before)
                                : level_bytes == 0;
-  if (is_started_ || !bytes || *bytes < place.bytes || header().encoding != Encoding::kPlain || !fits) {
-    return load(memory);
-  }
+  if (!bytes || *bytes < place.bytes || !fits) return load(memory);
   free_spent_dictionary(memory);
   std::byte* const front = place.target - level_bytes;
   std::byte before[kPlacedLevelBytesMax];

@@ -23,8 +23,8 @@ struct OffsetIndex;
 
 class LeafPages {
  public:
-  // Levels of a v1 page that is decompressed to where its values belong: they stand before them. One run that says that all
-  // values are there takes less.
+  // Levels of a page whose values come past the page's block to where they belong. One run that says that all values are
+  // there takes less.
   static constexpr size_t kPlacedLevelBytesMax = 32;
 
   struct Options {
@@ -47,15 +47,19 @@ class LeafPages {
   void use(Decompressor& decompressor) { pages_.use(decompressor); }
   // Starts a row group. `whole`: the bytes of its chunk if somebody holds them in memory, else nullptr.
   void open(size_t row_group, const std::byte* whole);
+  // Says behind open() that the pages will be loaded by load_plain().
+  void expect_plain();
   // Frees what it holds.
   void close();
 
   using Status = ChunkPages::Status;
   // Makes the current page a data page with at least one level, and starts it unless it was. Repeatable.
   Status load(MemorySource& memory);
-  // load() for a page that load_header() found. If it is compressed, PLAIN, as large, and its levels are all at their
-  // maximum, its values lie at their place afterwards, and values.decode_fixed() has nothing to copy.
-  Status load_to(const ValuePlace& place, MemorySource& memory);
+  // load() for a page that load_header() found, of a leaf without repetition whose plain values are wanted as they are
+  // (Conversion::takes_plain). Spares copies of PLAIN values with few levels: if they are not compressed, they stay in the
+  // file until values.decode_fixed() reads them. If they are, all of them belong to `place`, and none is null, they lie
+  // there afterwards, and values.decode_fixed() has nothing to copy.
+  Status load_plain(const std::optional<ValuePlace>& place, MemorySource& memory);
   // The same by its header alone: levels and values cannot be read then, but advance() passes over the page.
   Status load_header(MemorySource& memory);
   const PageHeader& header() const { return pages_.page().header; }
@@ -86,6 +90,8 @@ class LeafPages {
   }
 
  private:
+  Status load_unread(MemorySource& memory);
+  Status load_to(const ValuePlace& place, MemorySource& memory);
   bool load_dictionary(MemorySource& memory);
   bool load_dictionary(std::span<const std::byte> page_values, size_t count, MemorySource& memory);
   Status load_front_or_whole(MemorySource& memory);
@@ -118,7 +124,7 @@ class LeafPages {
   bool fronts_first_ = false;  // in this row group
   bool had_data_pages_ = false;
   bool is_started_ = false;
-  std::byte levels_[kPlacedLevelBytesMax + kBlockPadding] = {};  // of a page that load_to() placed
+  std::byte levels_[kPlacedLevelBytesMax + kBlockPadding] = {};  // of a page from load_plain()
 };
 
 }  // namespace frazil::parquet

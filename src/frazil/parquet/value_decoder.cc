@@ -182,6 +182,14 @@ bool ValueDecoder::start(Encoding encoding, std::span<const std::byte> values) {
   }
 }
 
+void ValueDecoder::start_unread(UnreadPage& page, size_t begin, size_t end) {
+  method_ = Method::kUnread;
+  cursor_ = Cursor{};
+  cursor_.position = begin;
+  unread_ = &page;
+  unread_end_ = end;
+}
+
 void ValueDecoder::start_delta_prefix(std::span<const std::byte> values) {
   cursor_.prefixes = DeltaReader(values);
   const std::byte* rests = cursor_.prefixes.find_end();
@@ -269,6 +277,9 @@ void ValueDecoder::decode_fixed(size_t count, std::byte* target) {
       return;
     case Method::kSplit:
       decode_split_fixed(count, target);
+      return;
+    case Method::kUnread:
+      decode_unread(count, target);
       return;
     default:
       decode_plain_fixed(count, target);
@@ -386,6 +397,13 @@ void ValueDecoder::decode_plain_fixed(size_t count, std::byte* target) {
     convert_fixed(cursor_.plain, count, target);
   }
   cursor_.plain += count * width;
+}
+
+void ValueDecoder::decode_unread(size_t count, std::byte* target) {
+  require_fixed(cursor_, count);
+  const size_t size = count * static_cast<size_t>(conversion_.source_width);
+  unread_->read(cursor_.position, {target, size});
+  cursor_.position += size;
 }
 
 void ValueDecoder::decode_plain_converted_bytes(size_t count, std::byte* target) {
@@ -547,6 +565,10 @@ void ValueDecoder::skip(size_t count) {
       for (size_t i = 0; i < count; ++i) cursor_.plain += 4 + size_t{checked_length(cursor_.plain, end_, count - i)};
       return;
     }
+    case Method::kUnread:
+      require_fixed(cursor_, count);
+      cursor_.position += count * static_cast<size_t>(conversion_.source_width);
+      return;
     case Method::kPlainBits:
       if (count > plain_left(cursor_) * 8 - cursor_.position) throw_values_end(count);
       cursor_.plain += (cursor_.position + count) / 8;
@@ -606,8 +628,10 @@ uint64_t ValueDecoder::read_lengths(DeltaReader& reader, size_t count, uint32_t*
 
 // Throws unless `count` more values of fixed width are there.
 void ValueDecoder::require_fixed(const Cursor& at, size_t count) const {
-  const size_t left = method_ == Method::kSplit ? split_count_ - at.position
-                                                : plain_left(at) / static_cast<size_t>(conversion_.source_width);
+  const auto width = static_cast<size_t>(conversion_.source_width);
+  const size_t left = method_ == Method::kSplit    ? split_count_ - at.position
+                      : method_ == Method::kUnread ? (unread_end_ - at.position) / width
+                                                   : plain_left(at) / width;
   if (count > left) throw_values_end(count);
 }
 

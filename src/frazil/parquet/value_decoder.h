@@ -25,6 +25,7 @@
 #include "frazil/parquet/hybrid.h"
 #include "frazil/parquet/kernels.h"
 #include "frazil/parquet/memory_source.h"
+#include "frazil/parquet/unread_page.h"
 
 namespace frazil::parquet {
 
@@ -68,6 +69,9 @@ class ValueDecoder {
   // Starts a page; borrows its bytes. Throws CorruptError for a damaged start, and false if the encoding is not read
   // for this type. The lengths of DELTA_BYTE_ARRAY are walked and checked here, all of them.
   [[nodiscard]] bool start(Encoding encoding, std::span<const std::byte> values);
+  // The same for PLAIN values that are wanted as they are (Conversion::takes_plain) and not in memory: bytes begin to end
+  // of the page. Borrows it. They are read by decode_fixed().
+  void start_unread(UnreadPage& page, size_t begin, size_t end);
   // After start and before anything below: takes what the page needs beside its target (DELTA_BYTE_ARRAY: the value
   // before, as long as the longest of the page). False for want of memory; then it is called again.
   [[nodiscard]] bool prepare(MemorySource& memory);
@@ -105,7 +109,7 @@ class ValueDecoder {
     HybridReader indices;
     DeltaReader deltas;    // values; lengths of values or rests
     DeltaReader prefixes;  // DELTA_BYTE_ARRAY
-    size_t position = 0;   // bit of a byte of booleans; value of split streams
+    size_t position = 0;   // bit of a byte of booleans; value of split streams; byte of an unread page
   };
   Cursor cursor() const { return cursor_; }
   // The byte lengths of the next `count` <= kScratch values at `at`, which moves behind them. Throws CorruptError as
@@ -119,6 +123,7 @@ class ValueDecoder {
   enum class Method : uint8_t {
     kNone,
     kPlain,
+    kUnread,
     kPlainBits,
     kRleBits,
     kDictionary,
@@ -145,6 +150,7 @@ class ValueDecoder {
 
   void start_delta_prefix(std::span<const std::byte> values);
   void decode_plain_fixed(size_t count, std::byte* target);
+  void decode_unread(size_t count, std::byte* target);
   void decode_plain_converted_bytes(size_t count, std::byte* target);
   void decode_dictionary_fixed(size_t count, std::byte* target);
   void decode_indices(size_t count, uint32_t* target);
@@ -194,6 +200,8 @@ class ValueDecoder {
   size_t dictionary_value_bytes_max_ = 0;
   size_t dictionary_data_bytes_ = 0;
   size_t split_count_ = 0;  // values of a BYTE_STREAM_SPLIT page
+  UnreadPage* unread_ = nullptr;
+  size_t unread_end_ = 0;
   // DELTA_BYTE_ARRAY
   Block previous_;  // the value before the next one
   size_t previous_size_ = 0;

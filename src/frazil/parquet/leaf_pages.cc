@@ -218,7 +218,8 @@ LeafPages::Status LeafPages::load_unread(MemorySource& memory) {
     if (!length) return Status::kNeedMemory;
     level_bytes = kLengthBytes + size_t{frazil::load<uint32_t>(length->data())};
   }
-  if (level_bytes > std::min(kPlacedLevelBytesMax, page_bytes)) return load(memory);
+  static_assert(kPlacedLevelBytesMax <= ChunkPages::kDirectBytesMin, "the page has as many bytes");
+  if (level_bytes > kPlacedLevelBytesMax) return load(memory);
   const auto levels = pages_.read_front(level_bytes, memory);
   if (!levels) return Status::kNeedMemory;
   free_spent_dictionary(memory);

@@ -188,25 +188,27 @@ TEST(UnreadPage, GivesChosenRows) {
   }
 }
 
-// Every read of it fails once before it succeeds.
+// Every read of it fails once before it succeeds, and leaves something else where it should have written.
 class StumblingFile final : public InputFile {
  public:
   explicit StumblingFile(std::string bytes) : file_(std::move(bytes)) {}
   const std::string& path() const override { return file_.path(); }
   uint64_t size() const override { return file_.size(); }
   void read_at(uint64_t offset, std::span<std::byte> out) const override {
-    stumble();
+    stumble({&out, 1});
     file_.read_at(offset, out);
   }
   void read_ranges(std::span<const uint64_t> offsets, std::span<const std::span<std::byte>> outs) const override {
-    stumble();
+    stumble(outs);
     file_.read_ranges(offsets, outs);
   }
 
  private:
-  void stumble() const {
+  void stumble(std::span<const std::span<std::byte>> outs) const {
     stumbles_ = !stumbles_;
-    if (stumbles_) throw_error(ErrorKind::kIo, "not now");
+    if (!stumbles_) return;
+    for (const std::span<std::byte> out : outs) std::fill(out.begin(), out.end(), std::byte{0xEE});
+    throw_error(ErrorKind::kIo, "not now");
   }
 
   StringFile file_;

@@ -128,7 +128,13 @@ std::string ManifestNames::next(const spec::TableMetadata& metadata) {
 
 avro::ContainerWriterOptions manifest_container(const spec::TableMetadata& metadata) {
   avro::ContainerWriterOptions options;
-  options.codec = avro::codec_from_name(metadata.property("write.manifest.compression-codec").value_or("gzip"));
+  constexpr std::string_view kProperty = "write.manifest.compression-codec";
+  try {
+    options.codec = avro::codec_from_name(metadata.property(kProperty).value_or("gzip"));
+  } catch (Error& error) {
+    error.add_context(message("table property {}", kProperty));
+    throw;
+  }
   return options;
 }
 

@@ -103,8 +103,8 @@ class DataWriter::Impl {
         stager_(context, *metadata_, {.fill_missing_columns = options_.fill_missing_columns}, pool_),
         paths_(*metadata_, options_.task_id, operation_id()),
         metrics_(MetricsConfig::from_properties(metadata_->properties, *schema_, metadata_->default_sort_order())),
-        layout_(*metadata_, metrics_),
         is_sorted_(options_.sort && !metadata_->default_sort_order().is_unsorted()),
+        layout_(*metadata_, metrics_, is_sorted_),
         buffer_bytes_(options_.buffer_bytes != 0 ? options_.buffer_bytes
                                                  : std::min(kBufferBytesMax, pool_.available_bytes() / 4)) {
     if (is_sorted_) sorter_.emplace(metadata_->default_sort_order(), *schema_);
@@ -862,8 +862,8 @@ class DataWriter::Impl {
   Stager stager_;
   DataPaths paths_;
   MetricsConfig metrics_;
-  const FileLayout layout_;
   const bool is_sorted_;
+  const FileLayout layout_;
   const size_t buffer_bytes_;
   std::optional<RowSorter> sorter_;
   DeferredFiles deferred_;

@@ -24,7 +24,8 @@ std::string ascii_lower(std::string_view text) {
 void check_format(const spec::TableMetadata& metadata) {
   const std::optional<std::string_view> format = metadata.property("write.format.default");
   if (ascii_lower(format.value_or("parquet")) == "parquet") return;
-  throw_error(ErrorKind::kUnsupported, "the table wants its data as {}; Frazil writes Parquet alone", *format);
+  throw_error(ErrorKind::kUnsupported,
+              "the table wants its data as {} (write.format.default); Frazil writes Parquet alone", *format);
 }
 
 // Whoever set a key would find plain files beside encrypted ones.
@@ -44,7 +45,7 @@ void check_distribution(const spec::TableMetadata& metadata) {
 
 }  // namespace
 
-FileLayout::FileLayout(const spec::TableMetadata& metadata, const MetricsConfig& metrics)
+FileLayout::FileLayout(const spec::TableMetadata& metadata, const MetricsConfig& metrics, bool is_sorted)
     : schema_(metadata.current_schema()) {
   check_format(metadata);
   check_encryption(metadata);
@@ -61,7 +62,19 @@ FileLayout::FileLayout(const spec::TableMetadata& metadata, const MetricsConfig&
   }
   parquet::WriterOptions options = parquet::options_from_properties(metadata.properties);
   keep_bounds(*schema_->as_struct(), metrics, options);
+  if (is_sorted) options.sorting_columns = sorting_columns(metadata.default_sort_order());
   plan_ = std::make_shared<const parquet::WritePlan>(frazil::Schema::make(std::move(fields)), std::move(options));
+}
+
+std::vector<parquet::SortingColumn> FileLayout::sorting_columns(const spec::SortOrder& order) const {
+  std::vector<parquet::SortingColumn> columns;
+  for (const spec::SortField& field : order.fields) {
+    if (field.transform != spec::Transform::identity()) break;
+    columns.push_back({.path = schema_->full_name(field.source_ids.front()),
+                       .descending = field.direction == spec::SortDirection::kDescending,
+                       .nulls_first = field.null_order == spec::NullOrder::kNullsFirst});
+  }
+  return columns;
 }
 
 void FileLayout::keep_bounds(const spec::Type& type, const MetricsConfig& metrics,

@@ -17,9 +17,9 @@ namespace frazil::write {
 class FileLayout {
  public:
   // Of the metadata's current schema and properties (write.parquet.*). Statistics are as long as the bounds that `metrics`
-  // wants. Throws Error(kUnsupported) for data in another format than Parquet, Error(kInvalidArgument) for properties that
+  // wants. `is_sorted`: rows of files are in the table's order, and footers say so. Throws Error(kUnsupported) for data in another format than Parquet, Error(kInvalidArgument) for properties that
   // cannot be.
-  FileLayout(const spec::TableMetadata& metadata, const MetricsConfig& metrics);
+  FileLayout(const spec::TableMetadata& metadata, const MetricsConfig& metrics, bool is_sorted);
 
   const parquet::WritePlanPtr& plan() const { return plan_; }
   // Columns of the files, in their order: places, up to column_count().
@@ -30,6 +30,8 @@ class FileLayout {
   ArrayPtr cut(size_t place, const Array& array) const;
 
  private:
+  // As far as the order is of columns themselves.
+  std::vector<parquet::SortingColumn> sorting_columns(const spec::SortOrder& order) const;
   void keep_bounds(const spec::Type& type, const MetricsConfig& metrics, parquet::WriterOptions& options) const;
 
   spec::SchemaPtr schema_;

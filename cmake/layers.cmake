@@ -18,7 +18,7 @@ frazil_layer(avro DEPENDS base memory columnar codec json io)
 frazil_layer(spec DEPENDS base memory columnar codec json)
 frazil_layer(manifest DEPENDS base memory columnar json io avro spec)
 frazil_layer(catalog DEPENDS base memory runtime json io spec LIBRARIES PkgConfig::sqlite3 PkgConfig::yaml)
-frazil_layer(scan THREADS DEPENDS base memory runtime columnar io predicate parquet avro spec manifest
+frazil_layer(scan THREADS DEPENDS base memory runtime columnar codec io predicate parquet avro spec manifest
              TEST_DEPENDS catalog testing)
 frazil_layer(commit DEPENDS base memory runtime io avro spec manifest catalog TEST_DEPENDS testing)
 frazil_layer(write THREADS DEPENDS base memory runtime columnar io parquet spec manifest TEST_DEPENDS json testing)

@@ -1,10 +1,9 @@
 #include "frazil/parquet/encoding_choice.h"
 
+#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include "frazil/runtime/random.h"
 
 namespace frazil::parquet {
 namespace {
@@ -38,12 +37,12 @@ TEST(EncodingChoice, TellsDistinctValuesFromThoseThatComeAgain) {
       EXPECT_FALSE(is_mostly_distinct_of(cycle<uint64_t>(count, 1, stride), pool)) << count;
     }
   }
-  SeededRandom random(5);
+  std::mt19937_64 random(5);
   std::vector<uint64_t> many;
   std::vector<uint64_t> few;
   for (int i = 0; i < 20'000; ++i) {
-    many.push_back(random.next());
-    few.push_back(random.next() % 5'000);
+    many.push_back(random());
+    few.push_back(random() % 5'000);
   }
   EXPECT_TRUE(is_mostly_distinct_of(many, pool));
   EXPECT_FALSE(is_mostly_distinct_of(few, pool));
@@ -60,7 +59,7 @@ TEST(EncodingChoice, LosesLittleWithSmallDictionaries) {
   EncodeBuffer compressed(pool);
   EncodeBuffer numbers(pool);
   const ChoiceScratch scratch{compressor, encoded, lengths, compressed};
-  SeededRandom random(9);
+  std::mt19937_64 random(9);
   LeafType type;
   type.physical = PhysicalType::kInt64;
   for (const CompressionCodec codec :
@@ -73,7 +72,7 @@ TEST(EncodingChoice, LosesLittleWithSmallDictionaries) {
           for (size_t i = 0; i < count; ++i) {
             const size_t place = order[0] == 'c'   ? i % distinct
                                  : order[0] == 's' ? i * distinct / count
-                                                   : random.next() % distinct;
+                                                   : random() % distinct;
             values.push_back(static_cast<int64_t>(place * place) * 1'000);
           }
           const FixedValues fixed{reinterpret_cast<const std::byte*>(values.data()), 8, count};

@@ -1,5 +1,7 @@
 // Large PLAIN pages that are not compressed: their values go from the file to where they belong, in parts, whatever cuts
 // them: batches, selections, windows, want of memory, reads that fail.
+#include "frazil/parquet/unread_page.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>

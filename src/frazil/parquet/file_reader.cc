@@ -186,8 +186,7 @@ void FileReader::Impl::choose_predicate() {
   }
   is_filtering_ = true;
   pruner_.emplace(*file_, *metadata_, predicate_->predicate,
-                  requested_predicate_leaves(metadata_->schema(), *predicate_), options_.pruning, decompressor_,
-                  pool_);
+                  requested_predicate_leaves(metadata_->schema(), *predicate_), options_.pruning, decompressor_, pool_);
   for (size_t i = 0; i < projection_.size(); ++i) {
     const ColumnRequest& wanted = projection_[i];
     for (size_t j = 0; j < predicate_->requests.size() && wanted.kind == ColumnRequest::Kind::kLeaf; ++j) {

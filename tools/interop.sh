@@ -34,6 +34,7 @@ FRAZIL_DUCKDB_PYTHON=$(tools/python_env.sh "$PWD/build/venv-duckdb" tests/requir
 export FRAZIL_DUCKDB_PYTHON
 run "$python" tests/interop/manifests.py build/release/tests/interop/frazil_rewrite_metadata --fetch
 run "$python" tests/commit/catalogs.py build/release/tests/commit/frazil_commit_verbs --fetch
+run "$python" tests/interop/table_readers.py
 run "$python" tests/interop/java_filters.py --fetch
 run "$python" tests/interop/jdbc.py --fetch
 if [ "${FRAZIL_SPARK:-yes}" = yes ]; then  # half a gigabyte to fetch

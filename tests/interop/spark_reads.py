@@ -89,14 +89,33 @@ def nested_table(r, folder, version):
     return java_filters.newest_metadata(f"{folder}/t"), rows, f"v{version}, nested"
 
 
-def flat_table(r, folder):
-    metadata, _, whole, description = java_filters.make_table(r, folder, without=NOT_OF_SPARK)
+def flat_table(r, folder, without=NOT_OF_SPARK):
+    metadata, _, whole, description = java_filters.make_table(r, folder, without=without)
     tops = {name: column for name, column in whole.items() if "." not in name}
     inner = {name[2:]: column for name, column in whole.items() if "." in name}
     table = pa.table(tops)
     if inner:  # make_table tells the leaves alone: a p that is null counts as one of nulls
         table = table.append_column("p", pa.StructArray.from_arrays(list(inner.values()), list(inner)))
     return metadata, table, description
+
+
+def difference(table, answer):
+    """What is wrong with an engine's {"columns", "rows"} or {"error"} for these rows, or None."""
+    if "error" in answer:
+        return answer["error"]
+    columns = {column: [canonical(value) for value in table[column].to_pylist()] for column in table.column_names}
+    if sorted(answer["columns"]) != sorted(columns):
+        return f"columns {answer['columns']}"
+    expected = sort_rows([list(row) for row in zip(*(columns[column] for column in answer["columns"]), strict=True)])
+    found = sort_rows(answer["rows"])
+    if "p" in answer["columns"]:
+        of_nulls = canonical({field.name: None for field in table.schema.field("p").type})
+        at = answer["columns"].index("p")
+        found = sort_rows([[of_nulls if i == at and text is None else text for i, text in enumerate(row)] for row in found])
+    if found == expected:
+        return None
+    first = next((pair for pair in zip(found, expected) if pair[0] != pair[1]), None)
+    return f"{len(found)} rows, {len(expected)} expected; first difference {first}"
 
 
 def main():
@@ -122,21 +141,8 @@ def main():
         sys.exit(f"spark_rows.py: {len(answers)} of {len(tables)} answers; {done.stderr.decode(errors='replace')[-3000:]}")
     failed = rows = 0
     for (name, metadata, table, description), answer in zip(tables, answers):
-        columns = {column: [canonical(value) for value in table[column].to_pylist()] for column in table.column_names}
-        problem = answer.get("error")
-        if problem is None:
-            expected = sort_rows([list(row) for row in zip(*(columns[column] for column in answer["columns"]), strict=True)])
-            found = sort_rows(answer["rows"])
-            if "p" in answer["columns"]:
-                of_nulls = canonical({field.name: None for field in table.schema.field("p").type})
-                at = answer["columns"].index("p")
-                found = sort_rows([[of_nulls if i == at and text is None else text for i, text in enumerate(row)] for row in found])
-            rows += len(found)
-            if sorted(answer["columns"]) != sorted(columns):
-                problem = f"columns {answer['columns']}"
-            elif found != expected:
-                first = next((pair for pair in zip(found, expected) if pair[0] != pair[1]), None)
-                problem = f"{len(found)} rows, {len(expected)} expected; first difference {first}"
+        problem = difference(table, answer)
+        rows += len(answer.get("rows", []))
         if problem:
             failed += 1
             print(f"FAIL  {name}, {metadata}: {description}\n      {problem[:1500]}")

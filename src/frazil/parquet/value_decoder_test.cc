@@ -410,6 +410,31 @@ TEST(DeltaPrefix, ABombTakesNoMoreThanTheRoomForIt) {
   EXPECT_EQ(used, 20'000U);
 }
 
+// Skipping guesses where the next values stand: by any number of values, in runs of a length and between them, and never
+// beyond the end.
+TEST(PlainBytes, AreSkippedByAnyNumber) {
+  Strings values;
+  const std::pair<size_t, size_t> runs[] = {{50, 10}, {1, 3},  {20, 0},  {9, 10}, {4, 7},
+                                            {3, 2},   {40, 1}, {2, 100}, {5, 33}};
+  for (const auto& [count, length] : runs) {
+    for (size_t i = 0; i < count; ++i) values.emplace_back(length, static_cast<char>('a' + values.size() % 26));
+  }
+  const std::string page = testing::plain(values);
+  for (size_t skipped = 0; skipped <= values.size(); ++skipped) {
+    Decoding decoding(kBinaryColumn.node, primitive(TypeId::kBinary));
+    ASSERT_TRUE(decoding.start(Encoding::kPlain, page));
+    decoding.decoder().skip(skipped);
+    const Strings left(values.begin() + static_cast<ptrdiff_t>(skipped), values.end());
+    ASSERT_EQ(decoding.take(left.size()), left) << skipped;
+    EXPECT_THROW(decoding.decoder().skip(1), CorruptError);
+  }
+  for (size_t size = 0; size < page.size(); ++size) {
+    Decoding decoding(kBinaryColumn.node, primitive(TypeId::kBinary));
+    ASSERT_TRUE(decoding.start(Encoding::kPlain, page.substr(0, size)));
+    EXPECT_THROW(decoding.decoder().skip(values.size()), CorruptError) << size;
+  }
+}
+
 TEST(Split, RefusesPagesThatEndInsideOfAValue) {
   const Column column = {leaf(PhysicalType::kInt32), primitive(TypeId::kInt32), 4, {}};
   EXPECT_THAT(error_of(column, Encoding::kByteStreamSplit, "1234567", 1), HasSubstr("7 bytes of split values of 4"));

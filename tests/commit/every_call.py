@@ -23,6 +23,9 @@ import seeds
 # What changes or reads files.
 CALLS = ("openat", "read", "pread64", "write", "pwrite64", "mkdir", "renameat2", "rename", "link", "unlink", "unlinkat",
          "rmdir", "fsync", "fdatasync", "ftruncate", "newfstatat", "getdents64", "flock", "close")
+# A temporary, or the file that it becomes.
+NAMES = re.compile(r"\.frazil-tmp-|.*[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}.*\.(parquet|avro|metadata\.json)$|"
+                   r"v\d+\.metadata\.json$|version-hint\.text$")
 FULL_DISK = {"write", "pwrite64", "mkdir", "openat", "ftruncate", "renameat2"}
 
 
@@ -48,12 +51,18 @@ class Lake:
         self.run("create", self.table, "--schema", "id bigint not null, host string", "--partition-by", "host",
                  "--property", "commit.manifest.min-count-to-merge=2", "--property", "commit.status-check.min-wait-ms=1")
         self.run("load", self.table, os.path.join(folder, "old.csv"))
+        self.old_files = self.files()
         self.kept = os.path.join(folder, "kept")
         shutil.copytree(self.path, self.kept)
 
     def put_back(self):
         shutil.rmtree(self.path)
         shutil.copytree(self.kept, self.path)
+
+    def files(self):
+        """All but the database's, by their paths below the lake."""
+        found = (os.path.relpath(os.path.join(where, name), self.path) for where, _, names in os.walk(self.path) for name in names)
+        return {path for path in found if not path.startswith("catalog.db")}
 
     def words(self, verb, *arguments):
         return [self.frazil, verb, *arguments, *self.options]
@@ -94,9 +103,18 @@ def find_calls(lake):
     return sorted(found)
 
 
-def check(lake, what, done):
+REMOVES = {"unlink", "unlinkat", "rmdir"}
+
+
+def check(lake, call, what, done):
     """Gives what became of the rows."""
     killed = done.returncode in (-9, 137)
+    left = {os.path.basename(path) for path in lake.files() - lake.old_files}
+    # What is left by a dead process is told by its name; what failed leaves nothing, unless it could not be removed.
+    for name in left:
+        assert NAMES.match(name), f"{what}: left {name}"
+    if done.returncode != 0 and not killed and "not known" not in done.stderr and "cannot write the output" not in done.stderr:
+        assert not left or call in REMOVES, f"{what}: left {left}; {done.stderr}"
     ids = lake.ids()
     assert ids in ([1, 2], [1, 2, 3, 4, 5]), f"{what}: rows {ids}; {done.stderr}"
     is_new = len(ids) == 5
@@ -138,7 +156,7 @@ def main():
             for call, number, fault in cases:
                 lake.put_back()
                 done = lake.load("-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:{fault}:when={number}")
-                outcomes[check(lake, f"{kind}: {fault} at {call} {number}", done)] += 1
+                outcomes[check(lake, call, f"{kind}: {fault} at {call} {number}", done)] += 1
             print(f"{kind}: {len(cases)} of {count} faults; " +
                   ", ".join(f"{name}: {number}" for name, number in sorted(outcomes.items())))
             assert len(outcomes) >= 4, outcomes

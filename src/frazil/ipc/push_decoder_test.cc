@@ -450,6 +450,14 @@ TEST(BatchDecoder, StopsBombs) {
     EXPECT_THAT(with(std::string(8, '\0')), HasSubstr("too short: 0 < 1048576"));
     EXPECT_THAT(with(honest.substr(0, honest.size() - 1)), HasSubstr("buffer 1 of a message"));
   }
+  // The bound is that of all buffers of a message together.
+  const Schema two(
+      {{.name = "a", .type = primitive(TypeId::kInt32)}, {.name = "b", .type = primitive(TypeId::kInt32)}});
+  MadeBatch both{.length = 1 << 18, .codec = 1};
+  for (int i = 0; i < 2; ++i) both.node(1 << 18).add("").add(compressed(Codec::kZstd, zeros, 1 << 20));
+  EXPECT_EQ(error_of(made(two) + made(both), {.max_decompressed_bytes = 2 << 20}), "no error");
+  EXPECT_THAT(error_of(made(two) + made(both), {.max_decompressed_bytes = (2 << 20) - 1}),
+              HasSubstr("become more than"));
   MadeBatch unknown{.length = 0, .codec = 7};
   EXPECT_THAT(error_of(made(kInts) + made(unknown.node(0).add("").add(""))), HasSubstr("compression of kind 7"));
 }
@@ -464,6 +472,14 @@ TEST(DictionariesOfStreams, AreThoseOfTheMoment) {
   const std::vector<RecordBatch> batches = decode(stream);
   EXPECT_THAT(first_columns(batches), ElementsAre(R"("a" "b")", R"("b" "d")", R"("X")", R"("Z" "Y" "X")"));
   EXPECT_EQ(batches[0].column(0)->dictionary->length, 2);
+  // What nobody asked for before it was replaced leaves nothing behind.
+  EXPECT_THAT(
+      first_columns(decode(made(kCodes) + made(texts({"a"})) + made(texts({"b"}, true)) + made(texts({"c", "d"})) +
+                           made(codes({1, 0})) + made(texts({"e"}, true)) + made(codes({2})))),
+      ElementsAre(R"("d" "c")", R"("e")"));
+  EXPECT_THAT(
+      error_of(made(kCodes) + made(texts({"a"})) + made(texts({"b"}, true)) + made(texts({"c"})) + made(codes({1}))),
+      HasSubstr("outside the dictionary of 1"));
 }
 
 TEST(DictionariesOfStreams, NeedNotBeThereForNulls) {

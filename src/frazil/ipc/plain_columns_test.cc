@@ -79,15 +79,19 @@ TEST(PlainColumns, DecideWhatTheGeneralWayDecides) {
   constexpr size_t kRounds = 4000;
   for (size_t round = 0; round < kRounds; ++round) {
     MadeBatch batch = whole;
+    // A value may be forged twice, so sums of it wrap.
+    const auto sum = [](int64_t a, int64_t b) {
+      return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+    };
     const auto forge = [&](int64_t& value) {
       const int64_t near = static_cast<int64_t>(random() % 5) - 2;
-      const int64_t values[] = {value + near,
+      const int64_t values[] = {sum(value, near),
                                 body + near,
                                 near,
                                 kRows + near,
                                 std::numeric_limits<int64_t>::max() - (near + 2),
                                 std::numeric_limits<int64_t>::min() + (near + 2),
-                                body - value};
+                                static_cast<int64_t>(static_cast<uint64_t>(body) - static_cast<uint64_t>(value))};
       value = values[random() % std::size(values)];
     };
     for (uint64_t count = round == 0 ? 0 : 1 + random() % 2; count > 0; --count) {

@@ -1,4 +1,4 @@
-// The same work for each of some indices, on the threads of a pool.
+// Work shared by the threads of a pool: tasks, and the same work for each of some indices.
 #pragma once
 
 #include <algorithm>
@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "frazil/runtime/task_group.h"
@@ -43,5 +45,27 @@ void for_each_index(ThreadPool* threads, size_t count, const Work& work) {
     if (error) std::rethrow_exception(error);
   }
 }
+
+// Tasks of one step, run by the threads, or without them each at once.
+class Tasks {
+ public:
+  explicit Tasks(ThreadPool* threads) {
+    if (threads != nullptr) group_.emplace(*threads);
+  }
+  void run(Task task) {
+    if (group_) {
+      group_->run(std::move(task));
+    } else {
+      task();
+    }
+  }
+  // Throws what the first of them threw that failed.
+  void wait() {
+    if (group_) group_->wait();
+  }
+
+ private:
+  std::optional<TaskGroup> group_;
+};
 
 }  // namespace frazil::write

@@ -58,7 +58,7 @@ class Timer {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// What is done with each batch: hashed, or its buffers touched once, as a consumer would.
+// What is done with each batch: hashed, or each page of its buffers touched once.
 class Consumer {
  public:
   Consumer(Session& session, bool hash)

@@ -1,6 +1,7 @@
 #include "frazil/write/data_writer.h"
 
 #include <algorithm>
+#include <ctime>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -387,6 +388,37 @@ TEST(DataWriter, KeepsManyPartitionsWithinTheBudget) {
   int64_t total = 0;
   for (const manifest::DataFile& file : written) total += file.record_count;
   EXPECT_EQ(total, 200'000);
+}
+
+double cpu_seconds(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+// No partitions that could be shared out, one file after the other: a row group's columns are what there is for the threads.
+// Shares of processor time, not of time: they are the same on a busy machine.
+TEST(DataWriter, S06SharesALargeAppendAmongThreads) {
+  Context context({.memory_budget_bytes = size_t{512} << 20, .threads = 2});
+  MemoryPool pool;
+  Rows rows(17, pool);
+  constexpr int64_t kTargetBytes = int64_t{1} << 20;
+  const spec::TableMetadataPtr table = make_table({});
+  std::vector<RecordBatch> batches;
+  for (int i = 0; i < 8; ++i) batches.push_back(rows.batch(*table, 100'000, 1'000));
+  auto files = std::make_shared<MemoryFileSystem>();
+  const double own_before = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
+  const double all_before = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
+  DataWriter writer(context, table, files, {.buffer_bytes = size_t{16} << 20, .target_file_bytes = uint64_t{kTargetBytes}});
+  for (const RecordBatch& batch : batches) writer.write(batch);
+  const std::vector<manifest::DataFile> written = writer.finish();
+  const double own = cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - own_before;
+  const double all = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - all_before;
+  // With one thread it is 1, with two that help the calling one a third or more.
+  EXPECT_LT(own, 0.8 * all) << own << " of " << all << " s";
+  EXPECT_GT(written.size(), 2U);
+  for (const manifest::DataFile& file : written) EXPECT_LT(file.file_size_bytes, 4 * kTargetBytes) << file.path;
+  expect_same_rows(batches, written, *table, *files, pool);
 }
 
 TEST(DataWriter, SortsFilesByTheTablesOrder) {

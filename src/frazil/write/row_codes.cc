@@ -4,6 +4,10 @@
 
 #include "frazil/base/bits.h"
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")  // the loops over codes become vectors
+#endif
+
 namespace frazil::write {
 
 namespace {

@@ -26,22 +26,55 @@ bool TextCodes::is_worthless() const {
   return memo_.size() > row_count_ / (row_count_ < 16 * kSampleRows ? 2 : 4);
 }
 
-uint32_t TextCodes::number_of(std::string_view value) {
+[[gnu::always_inline]] inline uint32_t TextCodes::number_of(std::string_view value) {
   const size_t size = value.size();
-  if (size < sizeof(uint64_t)) return memo_.number_of(value);
-  uint64_t head = 0;
-  uint64_t tail = 0;
-  std::memcpy(&head, value.data(), sizeof(head));
-  std::memcpy(&tail, value.data() + size - sizeof(tail), sizeof(tail));
+  if (size < sizeof(uint64_t)) return number_of_short(value);
+  const auto word_at = [&](size_t at) {
+    uint64_t word = 0;
+    std::memcpy(&word, value.data() + at, sizeof(word));
+    return word;
+  };
+  const uint64_t first = word_at(0);
+  const uint64_t last = word_at(size - 8);
   static_assert(std::tuple_size_v<decltype(recent_)> == 64, "6 bits of the hash");
-  Recent& recent = recent_[((head ^ (tail << 17 | tail >> 47)) + size) * 0x9E3779B97F4A7C15U >> 58];
-  if (recent.head == head && recent.tail == tail && recent.size == size &&
-      (size <= 2 * sizeof(uint64_t) || memo_.value(recent.number) == value)) {
+  Recent& recent = recent_[((first ^ (last << 17 | last >> 47)) + size) * 0x9E3779B97F4A7C15U >> 58];
+  uint64_t difference = (recent.first ^ first) | (recent.last ^ last) | (recent.size ^ size);
+  if (size > 16) difference |= (recent.second ^ word_at(8)) | (recent.last_but_one ^ word_at(size - 16));
+  if (difference == 0 && (size <= 32 || memo_.value(recent.number) == value)) [[likely]]
     return recent.number;
-  }
+  return number_and_note(value, recent);
+}
+
+uint32_t TextCodes::number_of_short(std::string_view value) {
+  return memo_.number_of(value);
+}
+
+uint32_t TextCodes::number_and_note(std::string_view value, Recent& note) {
   const uint32_t number = memo_.number_of(value);
-  recent = {.head = head, .tail = tail, .size = static_cast<uint32_t>(size), .number = number};
+  const size_t size = value.size();
+  const size_t middle = size > 16 ? 8 : 0;  // else they are not looked at
+  note.number = number;
+  note.size = static_cast<uint32_t>(size);
+  std::memcpy(&note.first, value.data(), sizeof(uint64_t));
+  std::memcpy(&note.last, value.data() + size - 8, sizeof(uint64_t));
+  std::memcpy(&note.second, value.data() + middle, sizeof(uint64_t));
+  std::memcpy(&note.last_but_one, value.data() + size - 8 - middle, sizeof(uint64_t));
   return number;
+}
+
+void TextCodes::number_rows(const Array& array, int64_t begin, std::span<uint32_t> numbers) {
+  const int32_t* offsets = array.buffers[1].as<int32_t>() + array.offset + begin;
+  const char* data = array.buffers[2].as<char>();
+  const auto number_at = [&](size_t i) __attribute__((always_inline)) {
+    return number_of({data + offsets[i], static_cast<size_t>(offsets[i + 1] - offsets[i])});
+  };
+  if (array.has_validity() && array.count_nulls() != 0) {
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      numbers[i] = array.is_valid(begin + static_cast<int64_t>(i)) ? number_at(i) : 0;
+    }
+  } else {
+    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = number_at(i);
+  }
 }
 
 void TextCodes::end_round(bool rows_stay) {
@@ -54,35 +87,39 @@ void TextCodes::end_round(bool rows_stay) {
   dictionary_ = nullptr;
 }
 
+void TextCodes::number_entries(const Array& array, int64_t begin, std::span<uint32_t> entry_numbers,
+                               std::span<uint32_t> numbers) {
+  const bool has_nulls = array.has_validity() && array.count_nulls() != 0;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const int64_t row = begin + static_cast<int64_t>(i);
+    if (has_nulls && !array.is_valid(row)) {
+      numbers[i] = 0;
+      continue;
+    }
+    const int64_t entry = dictionary_index(array, row);
+    uint32_t& number = entry_numbers[static_cast<size_t>(entry)];
+    if (number == kNoNumber) number = memo_.number_of(array.dictionary->bytes_value(entry));
+    numbers[i] = number;
+  }
+}
+
 ArrayPtr TextCodes::encode(const ArrayPtr& array) {
   if (is_stopped_) return array;
   const bool is_dictionary = array->type->id() == TypeId::kDictionary;
-  const bool has_nulls = array->has_validity() && array->count_nulls() != 0;
   // Entries of the dictionary that are null have no number: such arrays stay.
   if (is_dictionary && array->dictionary->count_nulls() != 0) {
     is_stopped_ = true;
     return array;
   }
   std::vector<uint32_t> entry_numbers(is_dictionary ? static_cast<size_t>(array->dictionary->length) : 0, kNoNumber);
-  const int32_t* offsets = is_dictionary ? nullptr : array->buffers[1].as<int32_t>() + array->offset;
-  const char* data = array->buffers[2].as<char>();
   RowCodesBuilder codes(array->length, *pool_);
   std::array<uint32_t, kBlockRows> block;
   for (int64_t begin = 0; begin < array->length; begin += kBlockRows) {
     const int64_t count = std::min(kBlockRows, array->length - begin);
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t row = begin + i;
-      uint32_t& code = block[static_cast<size_t>(i)];
-      if (has_nulls && !array->is_valid(row)) {
-        code = 0;
-      } else if (is_dictionary) {
-        const int64_t entry = dictionary_index(*array, row);
-        uint32_t& number = entry_numbers[static_cast<size_t>(entry)];
-        if (number == kNoNumber) number = memo_.number_of(array->dictionary->bytes_value(entry));
-        code = number;
-      } else {
-        code = number_of({data + offsets[row], static_cast<size_t>(offsets[row + 1] - offsets[row])});
-      }
+    if (is_dictionary) {
+      number_entries(*array, begin, entry_numbers, {block.data(), static_cast<size_t>(count)});
+    } else {
+      number_rows(*array, begin, {block.data(), static_cast<size_t>(count)});
     }
     row_count_ += count;
     if (is_worthless()) {

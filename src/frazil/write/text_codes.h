@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "frazil/columnar/array.h"
@@ -35,16 +36,27 @@ class TextCodes {
   void end_round(bool rows_stay);
 
  private:
-  // A value of 8 bytes or more that came lately: its ends decide most comparisons, and nothing is hashed.
+  // A value of 8 bytes or more that came lately. Up to 32 bytes its words are all of it, so that nothing is hashed and no
+  // other memory is looked at.
   struct Recent {
-    uint64_t head = 0;
-    uint64_t tail = 0;
+    uint64_t first = 0;  // 8 bytes each; in a longer value these four do not overlap
+    uint64_t second = 0;
+    uint64_t last_but_one = 0;
+    uint64_t last = 0;
     uint32_t size = 0;  // 0: none
     uint32_t number = 0;
   };
 
   bool is_worthless() const;
   uint32_t number_of(std::string_view value);
+  // The calls of it, kept out of its loops.
+  [[gnu::noinline]] uint32_t number_of_short(std::string_view value);
+  [[gnu::noinline]] uint32_t number_and_note(std::string_view value, Recent& note);
+  // The numbers of rows [begin, begin + numbers.size()) of an array of text or bytes; 0 for nulls.
+  void number_rows(const Array& array, int64_t begin, std::span<uint32_t> numbers);
+  // Likewise of a dictionary array. `entry_numbers`: of the entries of its dictionary that have one already.
+  void number_entries(const Array& array, int64_t begin, std::span<uint32_t> entry_numbers,
+                      std::span<uint32_t> numbers);
 
   MemoryPool* pool_;
   BytesMemo memo_;

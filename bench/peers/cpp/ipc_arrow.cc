@@ -140,12 +140,6 @@ class Reader {
   std::vector<Source> sources_;
 };
 
-std::string hash(const std::vector<std::shared_ptr<arrow::RecordBatch>>& batches, int64_t* rows) {
-  ArrowArrayStream stream;
-  check(arrow::ExportRecordBatchReader(value(arrow::RecordBatchReader::Make(batches)), &stream));
-  return ipc_bench::content_hash(&stream, rows);
-}
-
 Totals write(const Request& request, const std::vector<std::shared_ptr<arrow::RecordBatch>>& batches) {
   auto options = arrow::ipc::IpcWriteOptions::Defaults();
   options.use_threads = request.threads > 1;
@@ -186,10 +180,9 @@ void run(const Request& request) {
     const auto batches = reader.batches();
     ipc_bench::measure(request, [&] { return write(request, batches); }, allocations);
   } else if (request.hash) {
-    int64_t rows = 0;
-    const std::string sum = hash(reader.batches(), &rows);
-    std::printf("{\"engine\": \"%s\", \"content_hash\": \"%s\", \"rows\": %lld}\n", request.engine.c_str(), sum.c_str(),
-                static_cast<long long>(rows));
+    ArrowArrayStream stream;
+    check(arrow::ExportRecordBatchReader(value(arrow::RecordBatchReader::Make(reader.batches())), &stream));
+    ipc_bench::print_content_hash(request, &stream);
   } else {
     ipc_bench::measure(request, [&] { return reader.all(); }, allocations);
   }

@@ -318,10 +318,7 @@ void run(const Request& request) {
     nanoarrow::VectorArrayStream stream(batches.schema.get(), std::move(batches.arrays));
     nanoarrow::UniqueArrayStream exported;
     stream.ToArrayStream(exported.get());
-    int64_t rows = 0;
-    const std::string sum = ipc_bench::content_hash(exported.get(), &rows);
-    std::printf("{\"engine\": \"%s\", \"content_hash\": \"%s\", \"rows\": %lld}\n", request.engine.c_str(), sum.c_str(),
-                static_cast<long long>(rows));
+    ipc_bench::print_content_hash(request, exported.get());
   } else {
     ipc_bench::measure(request, [&] { return reader.all(); }, allocations);
   }

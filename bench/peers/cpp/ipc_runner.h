@@ -194,8 +194,8 @@ inline long long bytes_read() {
   return 0;
 }
 
-// The hash of what `stream` gives (bench/content_hash). Takes the stream.
-inline std::string content_hash(ArrowArrayStream* stream, int64_t* rows) {
+// Prints the hash of what `stream` gives (bench/content_hash), and its rows. Takes the stream.
+inline void print_content_hash(const Request& request, ArrowArrayStream* stream) {
   const char* path = std::getenv("FRAZIL_CONTENT_HASH");
   if (path == nullptr) throw std::runtime_error("FRAZIL_CONTENT_HASH names no library");
   void* library = ::dlopen(path, RTLD_NOW);
@@ -203,12 +203,12 @@ inline std::string content_hash(ArrowArrayStream* stream, int64_t* rows) {
   auto* function = reinterpret_cast<int (*)(ArrowArrayStream*, uint64_t*, int64_t*, char*, size_t)>(
       ::dlsym(library, "frazil_content_hash_stream"));
   uint64_t sum = 0;
+  int64_t rows = 0;
   char error[1024];
-  if (function(stream, &sum, rows, error, sizeof error) != 0)
+  if (function(stream, &sum, &rows, error, sizeof error) != 0)
     throw std::runtime_error(std::string("content hash: ") + error);
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(sum));
-  return text;
+  std::printf("{\"engine\": \"%s\", \"content_hash\": \"%016llx\", \"rows\": %lld}\n", request.engine.c_str(),
+              static_cast<unsigned long long>(sum), static_cast<long long>(rows));
 }
 
 // Runs `operation` (Request -> Totals) as often as asked and prints the figures. `allocations`: those so far.

@@ -7,7 +7,6 @@
 
 #include <memory>
 
-#include "frazil/io/byte_sink.h"
 #include "frazil/ipc/batch_writer.h"
 #include "frazil/ipc/write_options.h"
 
@@ -19,18 +18,12 @@ class FileWriter final : public BatchWriter {
   // As StreamWriter. Error(kInvalidArgument) also for DictionaryChanges::kReplace.
   FileWriter(ByteSink& sink, SchemaPtr schema, MemoryPool& pool, WriteOptions options = {});
   FileWriter(std::unique_ptr<ByteSink> sink, SchemaPtr schema, MemoryPool& pool, WriteOptions options = {});
-  ~FileWriter() override;
 
-  const SchemaPtr& schema() const override;
-  using BatchWriter::write;
-  void write(const RecordBatch& batch, const Metadata& metadata) override;
   // The footer's own metadata.
   void set_metadata(Metadata metadata);
-  void finish() override;
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  class File;
 };
 
 }  // namespace frazil::ipc

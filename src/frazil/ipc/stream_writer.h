@@ -5,7 +5,6 @@
 
 #include <memory>
 
-#include "frazil/io/byte_sink.h"
 #include "frazil/ipc/batch_writer.h"
 #include "frazil/ipc/write_options.h"
 
@@ -19,18 +18,9 @@ class StreamWriter final : public BatchWriter {
   // the first batch, flush() or finish(), in one write.
   StreamWriter(ByteSink& sink, SchemaPtr schema, MemoryPool& pool, WriteOptions options = {});
   StreamWriter(std::unique_ptr<ByteSink> sink, SchemaPtr schema, MemoryPool& pool, WriteOptions options = {});
-  ~StreamWriter() override;
 
-  const SchemaPtr& schema() const override;
-  using BatchWriter::write;
-  void write(const RecordBatch& batch, const Metadata& metadata) override;
   // Hands the schema over if no batch has done it: who waits at the other end of a pipe can begin.
   void flush();
-  void finish() override;
-
- private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace frazil::ipc

@@ -17,6 +17,8 @@
 #include "frazil/ipc/reader.h"
 #include "frazil/parquet/file_reader.h"
 #include "frazil/runtime/context.h"
+#include "frazil/spec/arrow_schema.h"
+#include "frazil/spec/write_defaults.h"
 #include "frazil/text/decompressed_source.h"
 #include "frazil/text/text_reader.h"
 
@@ -72,8 +74,12 @@ char one_character(const std::string& text, std::string_view option) {
   throw_error(ErrorKind::kInvalidArgument, "{} must be one character, not '{}'", option, text);
 }
 
-text::TextOptions text_options(InputFormat format, const InputArguments& arguments, const SchemaPtr& schema) {
-  text::TextOptions options{.schema = schema, .csv_header = !arguments.no_header, .csv_nulls = arguments.nulls};
+text::TextOptions text_options(InputFormat format, const InputArguments& arguments, const spec::SchemaPtr& table) {
+  text::TextOptions options{.csv_header = !arguments.no_header, .csv_nulls = arguments.nulls};
+  if (table != nullptr) options.schema = spec::to_arrow_schema(*table);
+  if (table != nullptr && spec::has_write_defaults(*table)) {
+    options.complete_row = [table](json::Value& row) { spec::add_write_defaults(row, *table); };
+  }
   if (format == InputFormat::kTsv) options.csv.delimiter = '\t';
   if (arguments.delimiter) options.csv.delimiter = one_character(*arguments.delimiter, "--delimiter");
   if (arguments.quote) options.csv.quote = one_character(*arguments.quote, "--quote");
@@ -137,7 +143,8 @@ void add_input_format(Command& command, InputArguments& arguments) {
       .flag("--no-header", arguments.no_header, "CSV: the first line is a row; columns come in the table's order");
 }
 
-Input open_input(Session& session, const std::string& path, const InputArguments& arguments, const SchemaPtr& schema) {
+Input open_input(Session& session, const std::string& path, const InputArguments& arguments,
+                 const spec::SchemaPtr& table) {
   MemoryPool& pool = session.context().memory_pool();
   std::optional<InputFormat> format = told_format(path, arguments);
   std::unique_ptr<ByteSource> source;
@@ -169,7 +176,7 @@ Input open_input(Session& session, const std::string& path, const InputArguments
     throw_error(ErrorKind::kUnsupported, "a Parquet file cannot be read from standard input: its footer is at the end");
   }
   if (format == InputFormat::kArrow) return {path, ipc::open(std::move(source), pool, kCheckedValues), read};
-  const text::TextOptions options = text_options(*format, arguments, schema);
+  const text::TextOptions options = text_options(*format, arguments, table);
   auto rows = *format == InputFormat::kJsonLines ? text::read_json_lines(std::move(source), options, pool)
                                                  : text::read_csv(std::move(source), options, pool);
   return {path, std::move(rows), read};

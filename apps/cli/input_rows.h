@@ -11,6 +11,7 @@
 #include "arguments.h"
 
 #include "frazil/columnar/array.h"
+#include "frazil/spec/schema.h"
 
 namespace frazil::cli {
 
@@ -36,8 +37,9 @@ struct Input {
 };
 
 // Opens one of them; its format is --format, or what its name ends in ("x.csv.gz"), or what it begins with. Columns of text have
-// the types of `schema`, where it has them; without it those of a sample. Throws Error(kInvalidArgument) if the format cannot be
-// told.
-Input open_input(Session& session, const std::string& path, const InputArguments& arguments, const SchemaPtr& schema);
+// the types of `table`, where it has them, and members that a row of JSON does not have its write-defaults; without it the types
+// are those of a sample. Throws Error(kInvalidArgument) if the format cannot be told.
+Input open_input(Session& session, const std::string& path, const InputArguments& arguments,
+                 const spec::SchemaPtr& table);
 
 }  // namespace frazil::cli

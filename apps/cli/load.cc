@@ -106,8 +106,8 @@ void load(Session& session, const Arguments& arguments) {
   // The first file says what columns a new table has, so it is opened before the table; an existing table says what types
   // columns of text have, so then it is the other way round.
   std::optional<catalog::LoadedTable> table = find_table(session, arguments);
-  const SchemaPtr types = table ? spec::to_arrow_schema(*table->metadata->current_schema()) : nullptr;
-  Input input = open_input(session, paths.front(), arguments.input, types);
+  const spec::SchemaPtr schema = table ? table->metadata->current_schema() : nullptr;
+  Input input = open_input(session, paths.front(), arguments.input, schema);
   // One commit makes the table and its rows, so that a file that turns out to be bad leaves no empty table behind.
   const bool is_new = !table;
   if (is_new) {
@@ -124,7 +124,7 @@ void load(Session& session, const Arguments& arguments) {
   write::DataWriter writer(session.context(), table->metadata,
                            arguments.dry_run ? std::make_shared<DiscardingFileSystem>() : table->files,
                            {.sort = arguments.sort, .sync = parse_durability(arguments) == catalog::Durability::kFull});
-  for (size_t i = 0;; input = open_input(session, paths[i], arguments.input, types)) {
+  for (size_t i = 0;; input = open_input(session, paths[i], arguments.input, schema)) {
     try {
       while (const auto batch = input.rows->next()) {
         if (session.stop().stop_requested()) throw CancelledError();

@@ -243,6 +243,27 @@ class LoadTest(WriteTest):
         self.run_verb('load', 'n.t', str(path))
         self.assertEqual(self.rows('n.t'), [{'id': 7, 'name': None}])
 
+    def test_write_defaults_of_what_no_file_or_row_has(self):
+        def field(id, name, type, required=False, **more):
+            return {'id': id, 'name': name, 'type': type, 'required': required, **more}
+
+        point = {'type': 'struct', 'fields': [field(5, 'x', 'int', **{'write-default': 7}), field(6, 'y', 'int')]}
+        columns = [field(1, 'id', 'long'),
+                   field(2, 'day', 'date', True, **{'initial-default': '2026-01-01', 'write-default': '2026-02-28'}),
+                   field(3, 'state', 'string', **{'write-default': 'new'}), field(4, 'p', point)]
+        self.run_verb('create', 'n.t', '--schema', json.dumps({'type': 'struct', 'fields': columns}), '--format-version', '3')
+        (self.lake / 'a.json').write_text('{"id": 1}\n{"id": 2, "state": null, "p": {"y": 1}}\n'
+                                          '{"id": 3, "day": "2025-12-31", "state": "", "p": {"x": null}}\n')
+        (self.lake / 'b.csv').write_text('id\n4\n')
+        self.run_verb('load', 'n.t', str(self.lake / 'a.json'), str(self.lake / 'b.csv'))
+        self.assertEqual(self.rows('n.t'), [
+            {'id': 1, 'day': '2026-02-28', 'state': 'new', 'p': None},
+            {'id': 2, 'day': '2026-02-28', 'state': None, 'p': {'x': 7, 'y': 1}},
+            {'id': 3, 'day': '2025-12-31', 'state': '', 'p': {'x': None, 'y': None}},
+            {'id': 4, 'day': '2026-02-28', 'state': 'new', 'p': None}])
+        (self.lake / 'a.json').write_text('{"id": 5, "day": null}\n')
+        self.assertIn("'day' is required", self.run_verb('load', 'n.t', str(self.lake / 'a.json'), code=2).stderr)
+
     def test_python_reads_the_catalog(self):
         self.run_verb('load', 'n.t', AIRLINES, '--create')
         with sqlite3.connect(self.lake / 'catalog.db') as base:

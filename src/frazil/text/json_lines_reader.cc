@@ -20,6 +20,7 @@ class JsonLinesReader final : public BatchStream {
         schema_(options.schema),
         is_inferred_(options.schema == nullptr),
         batch_rows_(options.batch_rows),
+        complete_row_(options.complete_row),
         window_(std::move(source), pool) {
     if (schema_ == nullptr) schema_ = infer_schema(options.sample_bytes);
   }
@@ -32,7 +33,7 @@ class JsonLinesReader final : public BatchStream {
     std::vector<std::unique_ptr<ArrayBuilder>> builders;
     for (const Field& field : schema_->fields()) builders.push_back(make_builder(field.type, pool_));
     int64_t rows = 0;
-    while (rows < batch_rows_ && next_row([&](const json::Value& row) { append(builders, row); })) ++rows;
+    while (rows < batch_rows_ && next_row([&](json::Value& row) { append(builders, row); })) ++rows;
     if (rows == 0) return std::nullopt;
     std::vector<ArrayPtr> columns;
     for (const auto& builder : builders) columns.push_back(builder->finish());
@@ -46,7 +47,7 @@ class JsonLinesReader final : public BatchStream {
     try {
       while (const auto line = next_line()) {
         if (line->find_first_not_of(" \t\r") == std::string_view::npos) continue;
-        const json::Value row = json::parse(*line, {.max_bytes = InputWindow::kRecordBytesMax, .pool = &pool_});
+        json::Value row = json::parse(*line, {.max_bytes = InputWindow::kRecordBytesMax, .pool = &pool_});
         if (!row.is_object()) throw_corrupt(window_.offset(), "expected an object, found {}", to_string(row.kind()));
         take(row);
         return true;
@@ -92,7 +93,8 @@ class JsonLinesReader final : public BatchStream {
     return Schema::make(type.fields());
   }
 
-  void append(std::vector<std::unique_ptr<ArrayBuilder>>& builders, const json::Value& row) {
+  void append(std::vector<std::unique_ptr<ArrayBuilder>>& builders, json::Value& row) {
+    if (complete_row_) complete_row_(row);
     size_t found = 0;
     for (size_t i = 0; i < builders.size(); ++i) {
       const Field& field = schema_->field(i);
@@ -113,6 +115,7 @@ class JsonLinesReader final : public BatchStream {
   SchemaPtr schema_;
   const bool is_inferred_;
   const int64_t batch_rows_;
+  const std::function<void(json::Value& row)> complete_row_;
   InputWindow window_;
   size_t line_bytes_ = 0;  // of the line at hand, dropped by the next one
   uint64_t line_ = 0;

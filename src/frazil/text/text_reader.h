@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,10 @@
 #include "frazil/io/byte_source.h"
 #include "frazil/memory/memory_pool.h"
 #include "frazil/text/csv_records.h"
+
+namespace frazil::json {
+class Value;
+}
 
 namespace frazil::text {
 
@@ -27,6 +32,8 @@ struct TextOptions {
   bool csv_header = true;
   // Texts that mean null where they stand without quotes, beside the empty one.
   std::vector<std::string> csv_nulls = {};
+  // JSON lines only: gets each row, an object, before its members are taken, and may add what it does not have.
+  std::function<void(json::Value& row)> complete_row = {};
 };
 
 // Batches come from `pool`, which outlives the stream, and so does the text at hand: 0.5 MiB, more for long records. Errors name

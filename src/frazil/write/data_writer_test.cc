@@ -409,7 +409,8 @@ TEST(DataWriter, S06SharesALargeAppendAmongThreads) {
   auto files = std::make_shared<MemoryFileSystem>();
   const double own_before = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
   const double all_before = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
-  DataWriter writer(context, table, files, {.buffer_bytes = size_t{16} << 20, .target_file_bytes = uint64_t{kTargetBytes}});
+  DataWriter writer(context, table, files,
+                    {.buffer_bytes = size_t{16} << 20, .target_file_bytes = uint64_t{kTargetBytes}});
   for (const RecordBatch& batch : batches) writer.write(batch);
   const std::vector<manifest::DataFile> written = writer.finish();
   const double own = cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - own_before;

@@ -415,8 +415,8 @@ TEST(DataWriter, S06SharesALargeAppendAmongThreads) {
   const std::vector<manifest::DataFile> written = writer.finish();
   const double own = cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - own_before;
   const double all = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - all_before;
-  // With one thread it is 1; with two that help the calling one about a third.
-  EXPECT_LT(own, 0.95 * all) << own << " of " << all << " s";
+  // With two threads that help the calling one it is 0.4 to 0.5; where rounds are encoded without them, above 0.9.
+  EXPECT_LT(own, 0.8 * all) << own << " of " << all << " s";
   EXPECT_GT(written.size(), 2U);
   for (const manifest::DataFile& file : written) EXPECT_LT(file.file_size_bytes, 4 * kTargetBytes) << file.path;
   expect_same_rows(batches, written, *table, *files, pool);

@@ -17,8 +17,8 @@ namespace frazil::write {
 class FileLayout {
  public:
   // Of the metadata's current schema and properties (write.parquet.*). Statistics are as long as the bounds that `metrics`
-  // wants. `is_sorted`: rows of files are in the table's order, and footers say so. Throws Error(kUnsupported) for data in another format than Parquet, Error(kInvalidArgument) for properties that
-  // cannot be.
+  // wants. `is_sorted`: rows of files are in the table's order, and footers say so. Throws Error(kUnsupported) for data in
+  // another format than Parquet, Error(kInvalidArgument) for properties that cannot be.
   FileLayout(const spec::TableMetadata& metadata, const MetricsConfig& metrics, bool is_sorted);
 
   const parquet::WritePlanPtr& plan() const { return plan_; }

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <memory>
 #include <tuple>
 #include <vector>
 
+#include "frazil/base/byte_reader.h"
 #include "frazil/columnar/layout.h"
 #include "frazil/write/number_tables.h"
 #include "frazil/write/row_codes.h"
@@ -29,17 +29,16 @@ bool TextCodes::is_worthless() const {
 [[gnu::always_inline]] inline uint32_t TextCodes::number_of(std::string_view value) {
   const size_t size = value.size();
   if (size < sizeof(uint64_t)) return number_of_short(value);
-  const auto word_at = [&](size_t at) {
-    uint64_t word = 0;
-    std::memcpy(&word, value.data() + at, sizeof(word));
-    return word;
-  };
-  const uint64_t first = word_at(0);
-  const uint64_t last = word_at(size - 8);
+  const char* const bytes = value.data();
+  const auto first = load<uint64_t>(bytes);
+  const auto last = load<uint64_t>(bytes + size - 8);
   static_assert(std::tuple_size_v<decltype(recent_)> == 64, "6 bits of the hash");
   Recent& recent = recent_[((first ^ (last << 17 | last >> 47)) + size) * 0x9E3779B97F4A7C15U >> 58];
   uint64_t difference = (recent.first ^ first) | (recent.last ^ last) | (recent.size ^ size);
-  if (size > 16) difference |= (recent.second ^ word_at(8)) | (recent.last_but_one ^ word_at(size - 16));
+  if (size > 16) {
+    difference |=
+        (recent.second ^ load<uint64_t>(bytes + 8)) | (recent.last_but_one ^ load<uint64_t>(bytes + size - 16));
+  }
   if (difference == 0 && (size <= 32 || memo_.value(recent.number) == value)) [[likely]]
     return recent.number;
   return number_and_note(value, recent);
@@ -50,16 +49,16 @@ uint32_t TextCodes::number_of_short(std::string_view value) {
 }
 
 uint32_t TextCodes::number_and_note(std::string_view value, Recent& note) {
-  const uint32_t number = memo_.number_of(value);
+  const char* const bytes = value.data();
   const size_t size = value.size();
-  const size_t middle = size > 16 ? 8 : 0;  // else they are not looked at
-  note.number = number;
-  note.size = static_cast<uint32_t>(size);
-  std::memcpy(&note.first, value.data(), sizeof(uint64_t));
-  std::memcpy(&note.last, value.data() + size - 8, sizeof(uint64_t));
-  std::memcpy(&note.second, value.data() + middle, sizeof(uint64_t));
-  std::memcpy(&note.last_but_one, value.data() + size - 8 - middle, sizeof(uint64_t));
-  return number;
+  const size_t middle = size > 16 ? 8 : 0;  // else the words there are not looked at
+  note = {.first = load<uint64_t>(bytes),
+          .second = load<uint64_t>(bytes + middle),
+          .last_but_one = load<uint64_t>(bytes + size - 8 - middle),
+          .last = load<uint64_t>(bytes + size - 8),
+          .size = static_cast<uint32_t>(size),
+          .number = memo_.number_of(value)};
+  return note.number;
 }
 
 void TextCodes::number_rows(const Array& array, int64_t begin, std::span<uint32_t> numbers) {

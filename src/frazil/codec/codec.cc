@@ -132,32 +132,33 @@ struct Decompressor::Contexts {
   ~Contexts() { pool->discharge(charged_bytes); }
 
   // Made when first needed.
-  ZSTD_DCtx* zstd_context() {
+  ZSTD_DCtx* zstd_context(MemoryPool& way) {
     if (zstd == nullptr) {
       std::unique_ptr<ZSTD_DCtx, FreeZstd> made(ZSTD_createDCtx());
       if (made == nullptr) throw std::bad_alloc();
-      charge(ZSTD_sizeof_DCtx(made.get()));  // it does not grow: one-shot decoding needs no window
+      charge(way, ZSTD_sizeof_DCtx(made.get()));  // it does not grow: one-shot decoding needs no window
       zstd = std::move(made);
     }
     return zstd.get();
   }
 
-  libdeflate_decompressor* inflate_context() {
+  libdeflate_decompressor* inflate_context(MemoryPool& way) {
     if (inflate == nullptr) {
-      charge(kInflateContextBytes);
+      charge(way, kInflateContextBytes);
       inflate = make_inflate_context();
     }
     return inflate.get();
   }
 
-  std::optional<size_t> attempt(Codec codec, Bytes input, std::span<std::byte> output);
+  // `way`: the pool, or a way into a reservation of it.
+  std::optional<size_t> attempt(Codec codec, Bytes input, std::span<std::byte> output, MemoryPool& way);
 
   MemoryPool* const pool;
   size_t charged_bytes = 0;
 
  private:
-  void charge(size_t bytes) {
-    pool->charge(bytes);
+  void charge(MemoryPool& way, size_t bytes) {
+    way.charge(bytes);
     charged_bytes += bytes;
   }
 
@@ -165,7 +166,8 @@ struct Decompressor::Contexts {
   InflateContext inflate;
 };
 
-std::optional<size_t> Decompressor::Contexts::attempt(Codec codec, Bytes input, std::span<std::byte> output) {
+std::optional<size_t> Decompressor::Contexts::attempt(Codec codec, Bytes input, std::span<std::byte> output,
+                                                      MemoryPool& way) {
   // The libraries' C interfaces do not promise to leave a null pointer alone when the size is 0.
   std::byte nowhere{};
   if (output.empty()) output = {&nowhere, 0};
@@ -175,15 +177,15 @@ std::optional<size_t> Decompressor::Contexts::attempt(Codec codec, Bytes input, 
     case Codec::kSnappy:
       return attempt_snappy(input, output);
     case Codec::kGzip:
-      return attempt_gzip(inflate_context(), input, output);
+      return attempt_gzip(inflate_context(way), input, output);
     case Codec::kZlib:
-      return attempt_zlib(inflate_context(), input, output);
+      return attempt_zlib(inflate_context(way), input, output);
     case Codec::kDeflate:
-      return attempt_deflate(inflate_context(), input, output);
+      return attempt_deflate(inflate_context(way), input, output);
     case Codec::kBrotli:
-      return attempt_brotli(*pool, input, output);
+      return attempt_brotli(way, input, output);
     case Codec::kZstd:
-      return attempt_zstd(zstd_context(), input, output);
+      return attempt_zstd(zstd_context(way), input, output);
     case Codec::kLz4Raw:
       return attempt_lz4_raw(input, output);
     case Codec::kLz4Frame:
@@ -199,12 +201,14 @@ Decompressor::~Decompressor() = default;
 Decompressor::Decompressor(Decompressor&&) noexcept = default;
 Decompressor& Decompressor::operator=(Decompressor&&) noexcept = default;
 
-void Decompressor::decompress(Codec codec, std::span<const std::byte> input, std::span<std::byte> output) {
+void Decompressor::decompress(Codec codec, std::span<const std::byte> input, std::span<std::byte> output,
+                              MemoryPool* promised) {
   if (input.empty()) {
     if (output.empty()) return;
     throw_damaged(to_string(codec), "it is empty");
   }
-  const std::optional<size_t> size = contexts_->attempt(codec, input, output);
+  MemoryPool& way = promised != nullptr ? *promised : *contexts_->pool;
+  const std::optional<size_t> size = contexts_->attempt(codec, input, output, way);
   if (!size) {
     throw_corrupt(CorruptError::kNoOffset, "{} data is damaged, or longer than {} bytes", to_string(codec),
                   output.size());
@@ -220,7 +224,7 @@ MutableBuffer Decompressor::decompress_unsized(Codec codec, std::span<const std:
   for (;;) {
     {
       MutableBuffer output = contexts_->pool->allocate(capacity);
-      if (const auto size = contexts_->attempt(codec, input, output.span())) {
+      if (const auto size = contexts_->attempt(codec, input, output.span(), *contexts_->pool)) {
         output.set_size(*size);
         return output;
       }
@@ -237,11 +241,12 @@ bool Decompressor::has_front(Codec codec) {
   return codec == Codec::kZstd || codec == Codec::kSnappy;
 }
 
-size_t Decompressor::decompress_front(Codec codec, std::span<const std::byte> input, std::span<std::byte> output) {
+size_t Decompressor::decompress_front(Codec codec, std::span<const std::byte> input, std::span<std::byte> output,
+                                      MemoryPool* promised) {
   static_assert(kFrontSlackBytes >= kFrontBlockBytes);
   switch (codec) {
     case Codec::kZstd:
-      return zstd_front(contexts_->zstd_context(), input, output);
+      return zstd_front(contexts_->zstd_context(promised != nullptr ? *promised : *contexts_->pool), input, output);
     case Codec::kSnappy:
       return snappy_front(input, output);
     default:

@@ -41,8 +41,10 @@ class Decompressor {
 
   // Decompresses all of `input` into `output`, whose size must be exactly the uncompressed size. Throws CorruptError
   // (no offset) if the data is damaged, or longer or shorter than `output`, or bytes follow its end. MemoryLimitError
-  // if the pool has no room for a context.
-  void decompress(Codec codec, std::span<const std::byte> input, std::span<std::byte> output);
+  // if the pool has no room for a context. `promised`, if it is not nullptr, is a way into a reservation of the pool
+  // (see MemoryPool), which a context is then charged to.
+  void decompress(Codec codec, std::span<const std::byte> input, std::span<std::byte> output,
+                  MemoryPool* promised = nullptr);
 
   // For formats that do not tell the size (Avro blocks, compressed metadata): the output comes from the pool, up to
   // `max_bytes`. Throws CorruptError past it, MemoryLimitError when the pool is at its end.
@@ -59,7 +61,8 @@ class Decompressor {
   // `input` may be cut: where it ends, or the first frame, is the end. kFrontSlackBytes more than the output are enough
   // for what other libraries write. Nothing tells that the rest is whole. Throws CorruptError, MemoryLimitError.
   static constexpr size_t kFrontSlackBytes = size_t{128} << 10;
-  size_t decompress_front(Codec codec, std::span<const std::byte> input, std::span<std::byte> output);
+  size_t decompress_front(Codec codec, std::span<const std::byte> input, std::span<std::byte> output,
+                          MemoryPool* promised = nullptr);
 
   // What its contexts take of the pool now.
   size_t charged_bytes() const;

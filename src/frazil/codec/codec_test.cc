@@ -381,6 +381,26 @@ TEST(Codec, ChargesItsContextsWhileItLives) {
   }
 }
 
+TEST(Codec, ChargesItsContextsToAPromise) {
+  for (Codec codec : {Codec::kZstd, Codec::kGzip, Codec::kBrotli}) {
+    SCOPED_TRACE(to_string(codec));
+    MemoryPool pool({.budget_bytes = 1 << 20});
+    Reservation reservation = pool.reserve(1 << 20);
+    Decompressor decompressor(pool);
+    std::string output(kText.size(), '\0');
+    const std::span<std::byte> target = std::as_writable_bytes(std::span(output));
+    const std::string input = codec == Codec::kBrotli ? unhex(kSamples[13].hex) : compress(codec, kText);
+    EXPECT_THROW(decompressor.decompress(codec, bytes_of(input), target), MemoryLimitError);
+    {
+      MemoryPool way(reservation);
+      decompressor.decompress(codec, bytes_of(input), target, &way);
+    }
+    EXPECT_EQ(output, kText);
+    EXPECT_EQ(decompressor.charged_bytes() > 0, codec != Codec::kBrotli);
+    EXPECT_EQ(reservation.available(), (1 << 20) - decompressor.charged_bytes());
+  }
+}
+
 // LZ4F's frames with every setting, which our own frame reader must take as LZ4F means them.
 TEST(Lz4Frame, ReadsEverySettingOfTheReferenceWriter) {
   const std::string long_text = sample_text(600000);

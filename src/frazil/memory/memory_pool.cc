@@ -75,14 +75,10 @@ Reservation MemoryPool::reserve(size_t bytes) {
 }
 
 void MemoryPool::charge(size_t bytes) {
-  if (promise_for(bytes) != nullptr) {
-    const size_t promised = reservation_->available();
-    reservation_->shrink(promised - std::min(promised, bytes));
-  }
-  state_->family->charge(*state_, bytes);
+  state_->family->charge(*state_, bytes, promise_for(bytes));
 }
 void MemoryPool::discharge(size_t bytes) noexcept {
-  state_->family->discharge(*state_, bytes);
+  state_->family->discharge(*state_, bytes, reservation_ == nullptr ? nullptr : &reservation_->available_);
 }
 void MemoryPool::trim() noexcept {
   state_->family->trim(*state_);

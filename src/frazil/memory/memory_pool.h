@@ -135,7 +135,8 @@ class MemoryPool {
   explicit MemoryPool(Options options);
   // No pool of its own but a way into the reservation's: blocks use up the promise first, so that code which takes
   // memory of a pool can run on what it was promised. Blocks, charges and reservations belong to the reservation's pool
-  // and outlive this object, which the reservation outlives. One thread at a time, as the reservation.
+  // and outlive this object, which the reservation outlives; what is discharged this way is promised again. One thread
+  // at a time, as the reservation.
   explicit MemoryPool(Reservation& reservation);
   // Blocks still in use stay valid; they free themselves when their last Buffer goes.
   ~MemoryPool();

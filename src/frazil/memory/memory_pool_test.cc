@@ -337,11 +337,15 @@ TEST(Reservation, LetsCodeThatKnowsPoolsUseItUp) {
     EXPECT_EQ(way.available_bytes(), 0u);
     kept = way.allocate(kMiB).freeze();
     EXPECT_EQ(mine.available(), 4 * kMiB - MemoryPool::block_bytes(kMiB));
+    way.charge(2 * kMiB);
+    way.discharge(2 * kMiB);
+    EXPECT_EQ(mine.available(), 4 * kMiB - MemoryPool::block_bytes(kMiB)) << "promised again";
+    EXPECT_EQ(pool.available_bytes(), 0u);
     way.charge(kMiB);
-    EXPECT_EQ(way.asked_bytes(), MemoryPool::block_bytes(kMiB) + kMiB);
+    EXPECT_EQ(way.asked_bytes(), MemoryPool::block_bytes(kMiB) + 3 * kMiB);
     // What does not fit takes nothing, and says what would have been enough.
     EXPECT_THROW(way.allocate(4 * kMiB), MemoryLimitError);
-    EXPECT_EQ(way.asked_bytes(), MemoryPool::block_bytes(kMiB) + kMiB + MemoryPool::block_bytes(4 * kMiB));
+    EXPECT_EQ(way.asked_bytes(), MemoryPool::block_bytes(kMiB) + 3 * kMiB + MemoryPool::block_bytes(4 * kMiB));
     EXPECT_EQ(mine.available(), 3 * kMiB - MemoryPool::block_bytes(kMiB));
     inner = way.try_reserve(0);
   }

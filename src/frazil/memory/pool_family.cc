@@ -207,19 +207,29 @@ void PoolFamily::give_back_promise(PoolState& pool, size_t bytes) noexcept {
   if (calls != 0) run_calls(pool, calls);
 }
 
-void PoolFamily::charge(PoolState& pool, size_t bytes) {
+void PoolFamily::charge(PoolState& pool, size_t bytes, size_t* promise) {
+  const size_t promised = promise == nullptr ? 0 : std::min(*promise, bytes);
   PoolLock lock(mutex_);
-  if (PoolState* full = find_full(pool, bytes, 0)) throw_limit(*full, bytes, 0);
+  if (PoolState* full = find_full(pool, bytes, promised)) throw_limit(*full, bytes, promised);
   make_room(pool, nullptr, bytes);
   hold(pool, nullptr, bytes);
+  for (PoolState* node = &pool; node != nullptr; node = node->parent) node->promised_ -= promised;
+  if (promise != nullptr) *promise -= promised;
 }
 
-void PoolFamily::discharge(PoolState& pool, size_t bytes) noexcept {
+void PoolFamily::discharge(PoolState& pool, size_t bytes, size_t* promise) noexcept {
   if (bytes == 0) return;
   Calls calls = 0;
   {
     PoolLock lock(mutex_);
-    for (PoolState* node = &pool; node != nullptr; node = node->parent) node->held_ -= bytes;
+    for (PoolState* node = &pool; node != nullptr; node = node->parent) {
+      node->held_ -= bytes;
+      if (promise != nullptr) node->promised_ += bytes;
+    }
+    if (promise != nullptr) {
+      *promise += bytes;
+      return;  // nobody else can have them
+    }
     calls = begin_calls(pool);
   }
   if (calls != 0) run_calls(pool, calls);

@@ -121,8 +121,9 @@ class PoolFamily {
   bool try_promise(PoolState& pool, size_t bytes) EXCLUDES(mutex_);
   void promise(PoolState& pool, size_t bytes) EXCLUDES(mutex_);  // throws MemoryLimitError
   void give_back_promise(PoolState& pool, size_t bytes) noexcept EXCLUDES(mutex_);
-  void charge(PoolState& pool, size_t bytes) EXCLUDES(mutex_);  // throws MemoryLimitError
-  void discharge(PoolState& pool, size_t bytes) noexcept EXCLUDES(mutex_);
+  // From and into `promise` first, if it is not nullptr. charge throws MemoryLimitError.
+  void charge(PoolState& pool, size_t bytes, size_t* promise) EXCLUDES(mutex_);
+  void discharge(PoolState& pool, size_t bytes, size_t* promise) noexcept EXCLUDES(mutex_);
 
   void trim(PoolState& pool) noexcept EXCLUDES(mutex_);
   size_t available(const PoolState& pool) const noexcept EXCLUDES(mutex_);

@@ -15,8 +15,6 @@ namespace {
 // Most headers are shorter; the rest is found by trying with more.
 constexpr size_t kHeaderBytesFirst = 512;
 
-constexpr size_t kContextBytesMax = size_t{64} << 20;
-
 // As much as fits a large block of the pool that `size` bytes take anyway: the next page may be a little larger.
 size_t fill_block(size_t size) {
   constexpr size_t kLargeBlockPadding = 4096;
@@ -185,23 +183,24 @@ bool ChunkPages::read_header(MemorySource& memory) {
 }
 
 bool ChunkPages::decompress(std::span<const std::byte> compressed, std::span<std::byte> target, MemorySource& memory) {
-  return with_context([&] { decompressor_->decompress(to_codec(codec_), compressed, target); }, memory);
+  return with_context(
+      [&](MemoryPool* promised) { decompressor_->decompress(to_codec(codec_), compressed, target, promised); }, memory);
 }
 
 // Runs `work`, which decompresses. False for want of memory.
 template <typename Work>
 bool ChunkPages::with_context(Work&& work, MemorySource& memory) {
-  // The contexts of a codec are charged to the pool itself when they are made: the promise makes room for them.
-  for (size_t context_bytes = kContextBytesFirst;; context_bytes *= 4) {
+  try {
+    // The contexts of a codec are charged to the pool when they are made: to what was promised only where nothing else is
+    // left, since lanes wait for each other then.
     try {
-      work();
+      work(nullptr);
       return true;
-    } catch (const CorruptError& error) {
-      throw_corrupt(position_, "page: {}", error.message());
     } catch (const MemoryLimitError&) {
-      if (!memory.leave_to_pool(context_bytes)) return false;
-      if (context_bytes > kContextBytesMax) throw;
+      return memory.run_on_promise([&](MemoryPool& promised) { work(&promised); });
     }
+  } catch (const CorruptError& error) {
+    throw_corrupt(position_, "page: {}", error.message());
   }
 }
 
@@ -358,8 +357,9 @@ ChunkPages::Status ChunkPages::load_front(MemorySource& memory) {
     if (page_buffer_.capacity() < target_size && !memory.allocate(page_buffer_, target_size))
       return Status::kNeedMemory;
     size_t done = 0;
-    const auto work = [&] {
-      done = decompressor_->decompress_front(to_codec(codec_), {bytes, size}, {page_buffer_.data(), target_size});
+    const auto work = [&](MemoryPool* promised) {
+      done = decompressor_->decompress_front(to_codec(codec_), {bytes, size}, {page_buffer_.data(), target_size},
+                                             promised);
     };
     if (!with_context(work, memory)) return Status::kNeedMemory;
     page_.values = {page_buffer_.data(), done};

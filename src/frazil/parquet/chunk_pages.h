@@ -138,9 +138,6 @@ class ChunkPages final : public UnreadPage {
   Block page_buffer_;
 };
 
-// Room that is left to the pool for a codec's context at first; four times as much if that is not enough.
-inline constexpr size_t kContextBytesFirst = size_t{160} << 10;
-
 // The codec layer's name for it. Throws Error(kUnsupported) for LZO and unknown codecs.
 Codec to_codec(CompressionCodec codec);
 // More than `compressed` bytes of it can become: a claim beyond it is false. SIZE_MAX where there is no useful limit.

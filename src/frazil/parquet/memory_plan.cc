@@ -250,14 +250,15 @@ void add_page_facts(const InputFile& file, const Leaf& column, const ColumnChunk
   }
 }
 
-// Contexts of codecs, as ChunkPages makes room for them.
+// The context of a codec.
 size_t context_bytes(CompressionCodec codec, size_t page) {
+  constexpr size_t kContextBytes = size_t{160} << 10;  // zstd's has 94 KiB, deflate's 32
   switch (codec) {
     case CompressionCodec::kGzip:
     case CompressionCodec::kZstd:
-      return kContextBytesFirst;
+      return kContextBytes;
     case CompressionCodec::kBrotli:  // with a window of up to 16 MiB
-      return kContextBytesFirst * 5 + 4 * std::min(page, size_t{16} << 20);
+      return kContextBytes * 5 + 4 * std::min(page, size_t{16} << 20);
     default:
       return 0;
   }

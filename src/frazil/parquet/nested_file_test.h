@@ -53,6 +53,8 @@ class NestedFile {
  public:
   // Nodes above are structs of one field: levels get high, and files do not get large.
   static constexpr int kBranchingDepth = 6;
+  // Of all lists: behind them, lists have one. Six lists of 30, one in another, would have 700 million.
+  static constexpr int kItemsMax = 100000;
   struct Options {
     int depth = kBranchingDepth;
     int columns = 3;
@@ -110,6 +112,12 @@ class NestedFile {
     uint64_t bits = 0;
     for (size_t i = 0; i < roots.size(); ++i) bits += count_bits(roots[i], &rows[row][i], false);
     return bits;
+  }
+  // Of a row's texts outside of lists.
+  uint64_t text_bytes(size_t row) const {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < roots.size(); ++i) sum += count_text_bytes(roots[i], rows[row][i]);
+    return sum;
   }
 
  private:
@@ -258,7 +266,9 @@ class NestedFile {
     } else if (node.kind == Kind::kStruct) {
       for (const NestedNode& child : node.children) value.items.push_back(make_value(child));
     } else {
-      const int count = pick(0, 99) < 20 ? 0 : pick(1, longest_);
+      int count = pick(0, 99) < 20 ? 0 : pick(1, longest_);
+      if (items_left_ < count) count = std::min(count, 1);
+      items_left_ -= count;
       for (int i = 0; i < count; ++i) {
         if (node.kind == Kind::kMap) {
           NestedValue entry;
@@ -439,6 +449,13 @@ class NestedFile {
     }
   }
 
+  static uint64_t count_text_bytes(const NestedNode& node, const NestedValue& value) {
+    if (value.is_null || node.is_list()) return 0;
+    uint64_t sum = node.kind == Kind::kText ? value.text.size() : 0;
+    for (size_t i = 0; i < value.items.size(); ++i) sum += count_text_bytes(node.children[i], value.items[i]);
+    return sum;
+  }
+
   // A slot of the node. nullptr: what is around it is null. `may_be_null`: something between it and its list may.
   static uint64_t count_bits(const NestedNode& node, const NestedValue* value, bool may_be_null) {
     if (value != nullptr && value->is_null) value = nullptr;
@@ -479,6 +496,7 @@ class NestedFile {
   std::vector<Shredded> columns_;
   int null_percent_ = 0;
   int longest_ = 4;
+  int items_left_ = kItemsMax;
 };
 
 }  // namespace frazil::parquet::testing

@@ -204,7 +204,7 @@ RC_GTEST_PROP(DataWriter, WritesEachRowOnceInOrder, (uint64_t seed)) {
   std::vector<RecordBatch> batches;
   int64_t total = 0;
   for (int64_t b = 1 + rows.below(5); b > 0; --b) {
-    const int64_t count = rows.below(3) == 0 ? rows.below(20) : 500 + rows.below(2'000);
+    const int64_t count = rows.below(3) == 0 ? rows.below(20) : 300 + rows.below(1'000);
     const RecordBatch batch = rows.batch(*table, count, hosts, rows.below(3) == 0);
     total += count;
     batches.push_back(batch);
